@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The barrier engine: one member's side of a barrier over shared words.
+ *
+ * Pure: the kernel, libub and the schedule explorer compile this same code.
+ * It never sleeps, allocates or rings; its callers, the agents, do. The
+ * protocol and its argument are in Documentation/protocol.rst.
+ *
+ * An agent runs one barrier so:
+ *
+ *	ub_bar_arrive();			contribution, own word
+ *	if (ub_bar_pressed())			somebody sleeps, or a verdict stands
+ *		ub_bar_record();		read every word; when DONE, ring all
+ *	while (!ub_bar_poll())			flags, by the schedule
+ *		...				spin a bounded time, then:
+ *	ub_bar_sleep_begin();
+ *	if (ub_bar_record() == UB_BAR_WAIT)
+ *		sleep until rung or a timer, look after the living, repeat
+ *	ub_bar_sleep_end();
+ *
+ * An arriver that completes by the record rings everybody whose sleeping word
+ * is set; a sleeper that does so need not: whoever arrived last has rung. When
+ * bar->wake is set, a verdict was published and all are rung in any case. At
+ * most one agent drives a struct ub_bar.
+ */
+#ifndef UB_ENGINE_H
+#define UB_ENGINE_H
+
+#include <ub/ub.h>
+#include <ub/ub_layout.h>
+#include "schedule.h"
+#include "ub_shared.h"
+
+/**
+ * struct ub_grp - where a group's words are
+ * @head: verdict and hint
+ * @line: member lines
+ * @mail: mailboxes
+ * @flags: flag lines, max_lines for each member
+ * @n: members
+ * @max_lines: stride of @flags
+ */
+struct ub_grp {
+	struct ub_group_head *head;
+	struct ub_member_line *line;
+	struct ub_mailbox *mail;
+	struct ub_flag_line *flags;
+	__u32 n;
+	__u32 max_lines;
+};
+
+/** ub_grp_init() - lay a struct ub_grp over a group's pages at @base */
+static inline void ub_grp_init(struct ub_grp *g, void *base, __u32 n,
+			       __u32 max_members, __u32 max_lines)
+{
+	char *p = base;
+
+	g->head = (struct ub_group_head *)p;
+	g->line = (struct ub_member_line *)(p + ub_group_lines_off());
+	g->mail = (struct ub_mailbox *)(p + ub_group_mail_off(max_members));
+	g->flags = (struct ub_flag_line *)(p + ub_group_flags_off(max_members));
+	g->n = n;
+	g->max_lines = max_lines;
+}
+
+/* What rides on the flags, for one window. */
+struct ub_window_sum {
+	__u64 full;
+	__u64 part;
+	__u64 aux;
+};
+
+enum ub_bar_state {
+	UB_BAR_WAIT,	/* somebody who lives has not arrived */
+	UB_BAR_DONE,	/* all arrived; the result is in bar->sum */
+	UB_BAR_LOST,	/* a member will never arrive; see bar->lost_* */
+};
+
+/**
+ * struct ub_bar - one member's view of its group, private to its driver
+ * @g: the words
+ * @sched: schedule of the member; NULL while only the record is used
+ * @me: the member
+ * @op: reduction of the barrier that runs
+ * @round: next round
+ * @sent: flags of @round are set
+ * @wake: a verdict was published: the agent must ring all sleepers
+ * @epoch: barrier that runs, or the last one that ended
+ * @word: what the own arrival word holds
+ * @sum: grows to the result
+ * @verdict: the verdict that ended the group, once seen
+ * @lost_epoch: first epoch that the lost member never reached
+ * @reason: why a member that is found fenced was lost, or NULL
+ * @ctx: for @reason
+ */
+struct ub_bar {
+	struct ub_grp g;
+	const struct ub_sched *sched;
+	__u32 me;
+	__u32 op;
+	__u32 round;
+	bool sent;
+	bool wake;
+	__u64 epoch;
+	__u64 word;
+	struct ub_window_sum sum;
+	__u64 verdict;
+	__u64 lost_epoch;
+	__u16 (*reason)(void *ctx, __u32 member);
+	void *ctx;
+};
+
+/**
+ * ub_bar_init() - begin to drive a member
+ * @b: the view
+ * @g: the group's words
+ * @sched: its schedule, or NULL
+ * @me: the member
+ * @base: epoch before the group's first; 0 but in tests of large epochs
+ *
+ * Takes up where the arrival word stands.
+ */
+void ub_bar_init(struct ub_bar *b, const struct ub_grp *g,
+		 const struct ub_sched *sched, __u32 me, __u64 base);
+
+/**
+ * ub_bar_arrive() - arrive at the next epoch
+ * @b: the view; its last barrier has ended
+ * @op: enum ub_red, the same for all members
+ * @value: operand
+ * @last: UB_AUX_LAST(wait, me) of the barrier before, or UB_AUX_LAST_MASK
+ *
+ * Return: 0; -EOVERFLOW at the last epoch; -EINVAL for an unknown @op;
+ *	-EBUSY when another agent arrived for this member; -ESTALE when the
+ *	member was fenced or is shrinking (ub_bar_verdict() tells more).
+ */
+int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last);
+
+/**
+ * ub_bar_resume() - take over a barrier that another agent arrived at
+ *
+ * Replays the rounds of the record's epoch; storing a flag of the current
+ * epoch again is harmless.
+ * Return: 0, or -EINVAL when the member has not arrived at @b->epoch + 1
+ */
+int ub_bar_resume(struct ub_bar *b);
+
+/** ub_bar_poll() - run the rounds as far as flags are there; true: all ran */
+bool ub_bar_poll(struct ub_bar *b);
+
+/** ub_bar_record() - the slow path: read every word, decide */
+enum ub_bar_state ub_bar_record(struct ub_bar *b);
+
+/** ub_bar_verdict() - has the group ended for epoch @e; fills @b->lost_* */
+bool ub_bar_verdict(struct ub_bar *b, __u64 e);
+
+/** ub_bar_sleep_begin() - announce sleep; ub_bar_record() must follow */
+void ub_bar_sleep_begin(struct ub_bar *b);
+
+/** ub_bar_sleep_end() - awake again */
+void ub_bar_sleep_end(struct ub_bar *b);
+
+/** ub_bar_missing() - first member that has not arrived at @e, or g->n */
+__u32 ub_bar_missing(const struct ub_bar *b, __u64 e);
+
+/** ub_bar_pressed() - after arriving: must ub_bar_record() run at once */
+static inline bool ub_bar_pressed(const struct ub_bar *b)
+{
+	return ub_ld(&b->g.head->hint) >= b->epoch ||
+	       ub_ld(&b->g.head->verdict);
+}
+
+/** ub_bar_mixed() - did members differ in the operation (-EINVAL for all) */
+static inline bool ub_bar_mixed(const struct ub_bar *b)
+{
+	return b->sum.aux & UB_AUX_MIXED;
+}
+
+/**
+ * ub_grp_fence() - bar member @i from every later epoch
+ * Return: true when it is fenced now, false when it is shrinking.
+ */
+bool ub_grp_fence(const struct ub_grp *g, __u32 i);
+
+/**
+ * ub_grp_shrink() - member @me agrees to shrink; its word is final
+ * Return: 0, or -ESTALE when it was fenced before.
+ */
+int ub_grp_shrink(const struct ub_grp *g, __u32 me);
+
+/**
+ * ub_grp_shrunk() - have all members' words become final
+ * @survivor: gets the members that shrink, in group order; room for g->n
+ * Return: number of survivors, 0 when some word is not final yet.
+ */
+__u32 ub_grp_shrunk(const struct ub_grp *g, __u32 *survivor);
+
+/** ub_red_name() - name of an operation, for messages */
+const char *ub_red_name(__u32 op);
+
+#endif /* UB_ENGINE_H */

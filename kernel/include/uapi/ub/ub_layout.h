@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * Shared words of a group, as the kernel and libub both map them.
+ *
+ * A group has pages of its own; nothing of another group shares them. They
+ * are mapped by every member, so a member can spoil its own group and no
+ * other. Whoever reads a word here takes it once and checks the copy.
+ *
+ *   page 0      struct ub_group_head
+ *   then        struct ub_member_line [max_members]
+ *   then        struct ub_mailbox     [max_members]
+ *   then        struct ub_flag_line   [max_members][max_lines]
+ *
+ * each part beginning on a page. max_members and max_lines come with
+ * UB_IOC_INFO; ub_group_*_off() give the offsets.
+ *
+ * Fresh pages are zero: epoch 0 is "not arrived yet".
+ */
+#ifndef _UAPI_UB_LAYOUT_H
+#define _UAPI_UB_LAYOUT_H
+
+#include <linux/types.h>
+
+#define UB_LAYOUT_VERSION	1
+#define UB_LAYOUT_PAGE		4096ULL
+
+/* Arrival word: {fenced:1, shrinking:1, epoch:62}; the bit set first is final. */
+#define UB_ARR_FENCED		(1ULL << 63)
+#define UB_ARR_SHRINKING	(1ULL << 62)
+#define UB_ARR_FINAL		(UB_ARR_FENCED | UB_ARR_SHRINKING)
+#define UB_EPOCH_MAX		((1ULL << 62) - 1)
+#define UB_ARR_EPOCH(w)		((w) & UB_EPOCH_MAX)
+
+/* Verdict word: {valid:1, spare:15, reason:16, member:32}. */
+#define UB_VERDICT_VALID	(1ULL << 63)
+#define UB_VERDICT(m, r)	(UB_VERDICT_VALID | ((__u64)(r) << 32) | (__u32)(m))
+#define UB_VERDICT_MEMBER(v)	((__u32)(v))
+#define UB_VERDICT_REASON(v)	((__u16)((v) >> 32))
+
+/*
+ * What rides on a flag and in a contribution beside the value:
+ * {op:6, mixed:1, lost:1, wait:40, member:16}. "wait" is how long "member"
+ * waited in the barrier before this one, in ns, saturating; the least wins,
+ * so everybody learns who came last. All ones: nobody measured.
+ */
+#define UB_AUX_OP_SHIFT		58
+#define UB_AUX_MIXED		(1ULL << 57)
+#define UB_AUX_WINLOST		(1ULL << 56)
+#define UB_AUX_LAST_MASK	((1ULL << 56) - 1)
+#define UB_AUX_WAIT_MAX		((1ULL << 40) - 1)
+#define UB_AUX_LAST(wait, m)	(((wait) > UB_AUX_WAIT_MAX ? UB_AUX_WAIT_MAX : \
+				  (__u64)(wait)) << 16 | ((m) & 0xffff))
+#define UB_AUX_OP(a)		((__u32)((a) >> UB_AUX_OP_SHIFT))
+#define UB_AUX_WAIT(a)		(((a) & UB_AUX_LAST_MASK) >> 16)
+#define UB_AUX_MEMBER(a)	((__u32)((a) & 0xffff))
+
+/**
+ * struct ub_group_head - words that belong to no member
+ * @verdict: UB_VERDICT(), written once by compare-and-swap
+ * @hint: highest epoch in which somebody was about to sleep; never lowered
+ *
+ * Both are read after each arrival, so they share one line.
+ */
+struct ub_group_head {
+	__u64 verdict;
+	__u64 hint;
+	__u64 reserved[6];
+};
+
+/**
+ * struct ub_contrib - what a member brings to the barrier of one parity
+ * @value: operand of the fused reduction
+ * @aux: operation and the wait of the barrier before, see UB_AUX_*
+ */
+struct ub_contrib {
+	__u64 value;
+	__u64 aux;
+};
+
+/* Who drives a member's rounds; changed by compare-and-swap. */
+#define UB_DRIVER_NONE		0ULL	/* the ioctl may take it */
+#define UB_DRIVER_KERNEL	1ULL	/* inside an ioctl */
+#define UB_DRIVER_USER		2ULL	/* a library drives; ioctls need HANDOVER */
+
+/**
+ * struct ub_member_line - the words of one member, 64 bytes
+ * @arrival: UB_ARR_* and the epoch; the member's own, others only fence it
+ * @sleeping: not 0 while the member's agent sleeps; a sender rings then
+ * @driver: UB_DRIVER_*
+ * @reserved: zero
+ * @contrib: contributions by parity of the epoch, stored before arriving
+ */
+struct ub_member_line {
+	__u64 arrival;
+	__u64 sleeping;
+	__u64 driver;
+	__u64 reserved;
+	struct ub_contrib contrib[2];
+};
+
+/**
+ * struct ub_flag - one round's message, stored into the receiver's line
+ * @epoch: stored last; never moves backwards
+ * @full: reduction over the sender's window of the round
+ * @part: reduction over the part of it that the last round lacks (sum, xor)
+ * @aux: see UB_AUX_*
+ */
+struct ub_flag {
+	__u64 epoch;
+	__u64 full;
+	__u64 part;
+	__u64 aux;
+};
+
+/**
+ * struct ub_flag_line - one (level, round, port) of a receiver, 64 bytes
+ * @slot: by parity of the epoch; one writer for the life of the group
+ */
+struct ub_flag_line {
+	struct ub_flag slot[2];
+};
+
+#define UB_MAILBOX_BYTES	128
+
+/**
+ * struct ub_mailbox - small data of one member for the whole group
+ * @slot: by parity of the exchange; written by the owner before a barrier,
+ *        read by all after it, written again two exchanges later
+ */
+struct ub_mailbox {
+	__u8 slot[2][UB_MAILBOX_BYTES];
+};
+
+static inline __u64 ub_page_up(__u64 bytes)
+{
+	return (bytes + UB_LAYOUT_PAGE - 1) & ~(UB_LAYOUT_PAGE - 1);
+}
+
+static inline __u64 ub_group_lines_off(void)
+{
+	return UB_LAYOUT_PAGE;
+}
+
+static inline __u64 ub_group_mail_off(__u32 max_members)
+{
+	return ub_group_lines_off() +
+	       ub_page_up((__u64)max_members * sizeof(struct ub_member_line));
+}
+
+static inline __u64 ub_group_flags_off(__u32 max_members)
+{
+	return ub_group_mail_off(max_members) +
+	       ub_page_up((__u64)max_members * sizeof(struct ub_mailbox));
+}
+
+/* Bytes of a group's pages. */
+static inline __u64 ub_group_map_size(__u32 max_members, __u32 max_lines)
+{
+	return ub_group_flags_off(max_members) +
+	       ub_page_up((__u64)max_members * max_lines *
+			  sizeof(struct ub_flag_line));
+}
+
+#endif /* _UAPI_UB_LAYOUT_H */

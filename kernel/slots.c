@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Group records: claim, join, leave, collect. See slots.h.
+ *
+ * Invariants:
+ *  - At most one committed slot of an id is in use: a slot is committed only
+ *    after a scan, begun when it was seen tentative, that met no committed
+ *    one, no lower tentative one, and emptied each higher one. Whoever claims
+ *    scans after its claim, so of two claimers one sees the other.
+ *  - A free slot's pages and table are zero, written before it became free.
+ *  - The generation rises with each claim: a late compare-and-swap of a
+ *    former life fails, and entries of one are told by it.
+ */
+#include "slots.h"
+#include <ub/ub_layout.h>
+
+#ifdef __KERNEL__
+#include <linux/errno.h>
+#include <linux/string.h>
+#else
+#include <errno.h>
+#include <string.h>
+#endif
+
+#define UB_CLAIM_TRIES	1000
+
+/* What one scan of the table saw of an id. */
+struct scan {
+	int committed;
+	int lowest;		/* tentative */
+	int empty;
+	__u64 word;		/* of committed, or of lowest */
+	__u64 empty_word;
+};
+
+static struct scan scan_slots(const struct ub_slots *t, __u64 id)
+{
+	struct scan s = { .committed = -1, .lowest = -1, .empty = -1 };
+	__u32 i;
+
+	for (i = 0; i < t->nslots; i++) {
+		__u64 w = ub_ld(&ub_slot_rec(t, i)->word);
+
+		if (UB_SLOT_STATE(w) == UB_SLOT_FREE) {
+			if (s.empty < 0) {
+				s.empty = i;
+				s.empty_word = w;
+			}
+			continue;
+		}
+		if (UB_SLOT_ID(w) != id)
+			continue;
+		if (UB_SLOT_STATE(w) == UB_SLOT_COMMITTED) {
+			s.committed = i;
+			s.word = w;
+			return s;
+		}
+		if (UB_SLOT_STATE(w) == UB_SLOT_TENTATIVE && s.lowest < 0) {
+			s.lowest = i;
+			s.word = w;
+		}
+	}
+	return s;
+}
+
+static __u64 with_state(__u64 w, __u64 state)
+{
+	return UB_SLOT_WORD(state, UB_SLOT_GEN(w), UB_SLOT_ID(w));
+}
+
+/* Empty tentative slots of the id above @slot; false when one was decided. */
+static bool empty_higher(const struct ub_slots *t, __u64 id, __u32 slot)
+{
+	__u32 i;
+
+	for (i = slot + 1; i < t->nslots; i++) {
+		__u64 *word = &ub_slot_rec(t, i)->word;
+		__u64 w = ub_ld(word);
+
+		if (UB_SLOT_STATE(w) == UB_SLOT_FREE || UB_SLOT_ID(w) != id ||
+		    UB_SLOT_STATE(w) == UB_SLOT_FREEING)
+			continue;
+		if (UB_SLOT_STATE(w) == UB_SLOT_COMMITTED)
+			return false;
+		if (ub_cas(word, w, with_state(w, UB_SLOT_FREE)) != w)
+			return false;
+	}
+	return true;
+}
+
+int ub_slots_claim(const struct ub_slots *t, __u64 id, __u64 *word)
+{
+	__u64 seen = 0;		/* candidate that the last scan began with */
+	int tries;
+
+	id &= UB_SLOT_ID_MASK;
+	for (tries = 0; tries < UB_CLAIM_TRIES; tries++) {
+		struct scan s = scan_slots(t, id);
+		__u64 w;
+
+		if (s.committed >= 0) {
+			*word = s.word;
+			return s.committed;
+		}
+		if (s.lowest < 0) {
+			if (s.empty < 0)
+				return -ENOSPC;
+			w = UB_SLOT_WORD(UB_SLOT_TENTATIVE,
+					 UB_SLOT_GEN(s.empty_word) + 1, id);
+			if (ub_cas(&ub_slot_rec(t, s.empty)->word,
+				   s.empty_word, w) == s.empty_word)
+				seen = w;
+			continue;
+		}
+		/* Commit only what stood before this scan began. */
+		if (seen != s.word) {
+			seen = s.word;
+			continue;
+		}
+		if (!empty_higher(t, id, s.lowest))
+			continue;
+		w = with_state(s.word, UB_SLOT_COMMITTED);
+		if (ub_cas(&ub_slot_rec(t, s.lowest)->word, s.word, w) == s.word) {
+			*word = w;
+			return s.lowest;
+		}
+	}
+	return -EAGAIN;
+}
+
+static bool still(const struct ub_slot_rec *rec, __u64 word)
+{
+	return ub_ld(&rec->word) == word;
+}
+
+/* Set the form of this generation, or learn that the others differ. */
+static int join_form(struct ub_slot_rec *rec, __u64 word, __u64 form,
+		     __u64 *clash)
+{
+	__u64 old = ub_ld(&rec->form);
+
+	while (UB_FORM_GEN(old) != UB_SLOT_GEN(word)) {
+		__u64 was = old;
+
+		if (!still(rec, word))
+			return -ESTALE;
+		old = ub_cas(&rec->form, was, form);
+		if (old == was)
+			return 0;
+	}
+	*clash = old;
+	return old == form ? 0 : -EINVAL;
+}
+
+int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
+		  __u64 shape, __u32 index, const struct ub_slot_member *m,
+		  __u64 *clash)
+{
+	struct ub_slot_rec *rec = ub_slot_rec(t, slot);
+	struct ub_slot_member *own = &rec->member[index];
+	__u32 gen = UB_SLOT_GEN(word);
+	__u64 who = UB_WHO(gen, UB_WHO_NODE(m->who), UB_WHO_LANE(m->who));
+	__u64 old = ub_ld(&own->who);
+	int err;
+
+	err = join_form(rec, word, UB_FORM(gen, n, (__u32)(shape ^ shape >> 32)),
+			clash);
+	if (err)
+		return err;
+	if (old && UB_WHO_GEN(old) == gen) {
+		*clash = old;
+		return -EEXIST;
+	}
+	*clash = ub_cas(&own->who, old, who);
+	if (*clash != old)
+		return -EEXIST;
+	/* Whoever frees sets FREEING first and then reads the entries. */
+	if (!still(rec, word)) {
+		ub_cas(&own->who, who, 0ULL);
+		return -ESTALE;
+	}
+	ub_st(&own->node_inc, m->node_inc);
+	ub_st(&own->lane_inc, m->lane_inc);
+	ub_st(&own->who, who | UB_WHO_READY);
+	return 0;
+}
+
+bool ub_slots_member(const struct ub_slots *t, __u32 slot, __u64 word,
+		     __u32 index, struct ub_slot_member *m)
+{
+	struct ub_slot_member *e = &ub_slot_rec(t, slot)->member[index];
+
+	m->who = ub_ld(&e->who);
+	m->node_inc = ub_ld(&e->node_inc);
+	m->lane_inc = ub_ld(&e->lane_inc);
+	return (m->who & UB_WHO_READY) && UB_WHO_GEN(m->who) == UB_SLOT_GEN(word);
+}
+
+void ub_slots_leave(const struct ub_slots *t, __u32 slot, __u64 word,
+		    __u32 index)
+{
+	__u64 *who = &ub_slot_rec(t, slot)->member[index].who;
+	__u64 w = ub_ld(who);
+
+	if (UB_WHO_GEN(w) == UB_SLOT_GEN(word))
+		ub_cas(who, w, w | UB_WHO_LEFT);
+}
+
+static bool all_gone(const struct ub_slots *t, __u32 slot, __u64 word,
+		     ub_gone_fn gone, void *ctx)
+{
+	struct ub_slot_rec *rec = ub_slot_rec(t, slot);
+	struct ub_member_line *line = (struct ub_member_line *)
+		((char *)ub_slot_pages(t, slot) + ub_group_lines_off());
+	__u64 form = ub_ld(&rec->form);
+	__u32 n = UB_FORM_N(form), i;
+
+	if (UB_FORM_GEN(form) != UB_SLOT_GEN(word))
+		return gone(ctx, NULL, 0);
+	if (n > t->max_members)
+		n = t->max_members;
+	for (i = 0; i < n; i++) {
+		struct ub_slot_member m;
+		bool ready = ub_slots_member(t, slot, word, i, &m);
+
+		if (UB_WHO_GEN(m.who) != UB_SLOT_GEN(word))
+			m.who = 0;
+		else if (m.who & UB_WHO_LEFT)
+			continue;
+		if (!ready)
+			m.node_inc = m.lane_inc = 0;
+		if (!gone(ctx, &m, ub_ld(&line[i].arrival)))
+			return false;
+	}
+	return true;
+}
+
+bool ub_slots_collect(const struct ub_slots *t, __u32 slot, __u64 self,
+		      ub_gone_fn gone, bool (*freer_gone)(void *ctx, __u64 freer),
+		      void *ctx)
+{
+	struct ub_slot_rec *rec = ub_slot_rec(t, slot);
+	__u64 word = ub_ld(&rec->word), freer = ub_ld(&rec->freer);
+	__u64 freeing = with_state(word, UB_SLOT_FREEING);
+
+	switch (UB_SLOT_STATE(word)) {
+	case UB_SLOT_TENTATIVE:
+		return gone(ctx, NULL, 0) &&
+		       ub_cas(&rec->word, word,
+			      with_state(word, UB_SLOT_FREE)) == word;
+	case UB_SLOT_COMMITTED:
+		if (!all_gone(t, slot, word, gone, ctx))
+			return false;
+		break;
+	case UB_SLOT_FREEING:
+		if (!freer)
+			return false;
+		break;
+	default:
+		return false;
+	}
+	if (freer && !freer_gone(ctx, freer))
+		return false;
+	if (ub_cas(&rec->freer, freer, self) != freer)
+		return false;
+	if (word != freeing && ub_cas(&rec->word, word, freeing) != word) {
+		ub_cas(&rec->freer, self, 0ULL);
+		return false;
+	}
+	/* A member that joined meanwhile has seen FREEING, or is seen here. */
+	if (!all_gone(t, slot, freeing, gone, ctx)) {
+		ub_cas(&rec->word, freeing, with_state(word, UB_SLOT_COMMITTED));
+		ub_cas(&rec->freer, self, 0ULL);
+		return false;
+	}
+	memset(ub_slot_pages(t, slot), 0, t->map_size);
+	memset(rec->member, 0, t->max_members * sizeof(rec->member[0]));
+	/* Free first: FREEING without a freer would invite a second one. */
+	ub_st(&rec->word, with_state(word, UB_SLOT_FREE));
+	ub_cas(&rec->freer, self, 0ULL);
+	return true;
+}

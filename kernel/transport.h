@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a coherent transport gives the core: memory that all nodes share, and
+ * a bell. Everything else - membership, windows, groups, barriers - is
+ * written once, in the core, over that memory.
+ */
+#ifndef UB_TRANSPORT_H
+#define UB_TRANSPORT_H
+
+#include <linux/types.h>
+
+struct ub_fabric;
+
+/**
+ * struct ub_transport_ops - one kind of transport
+ * @name: shown to users, at most UB_NAME_LEN - 1 bytes. Required.
+ * @pfn: page frame of a page-aligned offset of the memory. Required.
+ *	Context: page fault, state_sem held for read; must not sleep long.
+ * @ring: wake the sleepers of another node; @bell is what that node stored in
+ *	its record. A hint: it may be lost. Optional; without it sleepers wake
+ *	by timer. Context: any, spinlocks may be held.
+ * @bell: what peers must give to @ring to reach this node. Required with
+ *	@ring. Context: process.
+ * @test: a test hook (enum ub_test_op) that needs the transport's help, or
+ *	-EOPNOTSUPP. Optional. Context: process, no locks held.
+ * @released: last reference gone; free @priv. Optional. Context: process.
+ */
+struct ub_transport_ops {
+	const char *name;
+	unsigned long (*pfn)(struct ub_fabric *f, u64 offset);
+	void (*ring)(struct ub_fabric *f, u64 bell);
+	u64 (*bell)(struct ub_fabric *f);
+	int (*test)(struct ub_fabric *f, u32 op, u64 value);
+	void (*released)(struct ub_fabric *f);
+};
+
+#endif /* UB_TRANSPORT_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Access to memory that other kernels and processes write at the same time.
+ *
+ * All loads, stores and atomics on shared words go through this file, in the
+ * kernel, in libub and in the tests alike; a check greps for others.
+ *
+ * In a kernel, only xchg and the sync_* atomics are used: a guest with one
+ * present CPU rewrites the LOCK prefix of every other atomic away, in modules
+ * too, while the memory is shared with other machines.
+ *
+ * With UB_EXPLORE defined, every access first calls ub_explore_point(), where
+ * a schedule explorer may switch to another member or end this one.
+ */
+#ifndef UB_SHARED_H
+#define UB_SHARED_H
+
+#ifdef __KERNEL__
+
+#include <linux/types.h>
+#include <linux/compiler.h>
+#include <asm/barrier.h>
+#include <asm/cmpxchg.h>
+#ifdef CONFIG_X86
+#include <asm/sync_bitops.h>
+#endif
+
+#define ub_explore_point()	do { } while (0)
+
+/* Load with acquire order. */
+#define ub_ld(p)		smp_load_acquire(p)
+/* Store with release order. */
+#define ub_st(p, v)		smp_store_release(p, v)
+/* Compare-and-swap, full fence; returns what the word held. */
+#define ub_cas(p, old, new)	sync_cmpxchg(p, old, new)
+/* Swap, full fence; returns what the word held. */
+#define ub_swap(p, v)		xchg(p, v)
+/* Full fence between earlier and later accesses. */
+#define ub_mb()			smp_mb()
+#define ub_relax()		cpu_relax()
+
+#else /* user space */
+
+#include <linux/types.h>
+
+#ifdef UB_EXPLORE
+void ub_explore_point(void);
+#else
+#define ub_explore_point()	do { } while (0)
+#endif
+
+#define ub_ld(p) \
+	({ ub_explore_point(); __atomic_load_n((p), __ATOMIC_ACQUIRE); })
+#define ub_st(p, v) \
+	do { ub_explore_point(); \
+	     __atomic_store_n((p), (v), __ATOMIC_RELEASE); } while (0)
+#define ub_cas(p, old, new) ({						\
+	__typeof__(*(p)) __o = (old);					\
+	ub_explore_point();						\
+	__atomic_compare_exchange_n((p), &__o, (new), 0,		\
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
+	__o; })
+#define ub_swap(p, v) \
+	({ ub_explore_point(); __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST); })
+
+#if defined(__SANITIZE_THREAD__)
+/* ThreadSanitizer does not model fences: a swap of a private word orders too. */
+static inline void ub_mb(void)
+{
+	unsigned int word = 0;
+
+	__atomic_exchange_n(&word, 1, __ATOMIC_SEQ_CST);
+}
+#else
+#define ub_mb()			__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#endif
+
+#if defined(__x86_64__)
+#define ub_relax()		__builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define ub_relax()		__asm__ volatile("yield" ::: "memory")
+#else
+#define ub_relax()		__asm__ volatile("" ::: "memory")
+#endif
+
+#endif /* __KERNEL__ */
+#endif /* UB_SHARED_H */
