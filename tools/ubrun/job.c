@@ -27,7 +27,6 @@
 struct rank {
 	pid_t pid;
 	bool ended;
-	int status;
 };
 
 struct job {
@@ -126,7 +125,7 @@ static void rank_ended(struct job *j, int i, int status)
 	int nr = j->o->first + i, sig;
 
 	r->ended = true;
-	r->status = status;
+	fabric_ended(nr);
 	j->running--;
 	if (WIFSIGNALED(status)) {
 		sig = WTERMSIG(status);
@@ -414,6 +413,8 @@ int job_run(const struct ubrun_opts *o, int lifeline)
 	}
 	for (i = 0; i < o->nranks; i++)
 		j.rank[i].ended = true;
+	if (fabric_attach())
+		return UBRUN_EX_SETUP;
 
 	if (o->timeout_ms >= 0)
 		j.timeout_at = now_ms() + o->timeout_ms;

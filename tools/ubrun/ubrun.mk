@@ -13,12 +13,18 @@ UBRUN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
 		-Wstrict-prototypes -Wmissing-prototypes -Wshadow -MMD -MP \
 		-Ilib/include -Ilib/src -Ikernel/include/uapi
 
+# The library's fragment gives LIB_DIR and LIB_LIBS; at the top it came first.
+ifndef LIB_DIR
+default: ubrun
+include lib/lib.mk
+endif
+
 .PHONY: ubrun ubrun-clean
 ubrun: $(UBRUN_OUT)/ubrun
 
-$(UBRUN_OUT)/ubrun: $(UBRUN_SRCS:%=$(UBRUN_OBJ)/%.o)
+$(UBRUN_OUT)/ubrun: $(UBRUN_SRCS:%=$(UBRUN_OBJ)/%.o) $(LIB_DIR)/libub.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 $(UBRUN_OBJ)/%.o: $(UBRUN_DIR)/%.c
 	@mkdir -p $(@D)
