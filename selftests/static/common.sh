@@ -9,7 +9,7 @@
 # so that verdict, last in a pipe, can count
 shopt -s lastpipe
 set -u
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 export LC_ALL=C
 
 count=0
