@@ -7,11 +7,12 @@
 . "$(dirname "$0")/common.sh"
 
 # User space has no kernel types, attribute macros and ARRAY_SIZE; its names
-# may be those of libc (Elf64_Ehdr); messages for people are not cut.
+# may be those of libc (Elf64_Ehdr); messages for people are not cut; an argv
+# cannot be const; a macro like UB_GVA() is taken for a constant.
 user=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE
 user=$user,CAMELCASE,LONG_LINE_STRING,EMBEDDED_FUNCTION_NAME
 user=$user,MULTIPLE_ASSIGNMENTS,BLOCK_COMMENT_STYLE,FUNCTION_ARGUMENTS
-user=$user,UNCOMMENTED_DEFINITION
+user=$user,UNCOMMENTED_DEFINITION,STATIC_CONST_CHAR_ARRAY,CONSTANT_COMPARISON
 
 # complaints FOLDER OPTION...
 complaints()
