@@ -140,16 +140,23 @@ void agent_open(void)
 	guest_die("no virtio-serial port named %s", UBRIG_AGENT_PORT);
 }
 
-static void drop_caches(void)
+static void write_file(const char *path, const char *text)
 {
-	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	/* 1 pages, 2 dentries and inodes, 4 without a line in the log */
-	if (write(fd, "7", 1) != 1)
-		fprintf(stderr, "ubrig-init: drop_caches: %s\n", strerror(errno));
+	if (write(fd, text, strlen(text)) < 0)
+		fprintf(stderr, "ubrig-init: write %s to %s: %s\n", text, path,
+			strerror(errno));
 	close(fd);
+}
+
+static void drop_caches(void)
+{
+	/* 4: from now on without a line in the kernel log */
+	write_file("/proc/sys/vm/drop_caches", "4");
+	write_file("/proc/sys/vm/drop_caches", "3");
 }
 
 static void child_exec(const char *cwd, char **argv, char **envp, int out, int err)

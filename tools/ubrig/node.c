@@ -3,7 +3,7 @@
  * One node: its VM is started, watched and ended here.
  *
  * Invariants: the state changes only in this file, and each change is told to
- * the rig's owner once. Whatever led into a dead VM is closed, and what it
+ * the rig once. Whatever led into a dead VM is closed, and what it
  * had printed was read to the end, before its state is DEAD.
  */
 #include <errno.h>
@@ -22,7 +22,7 @@
 static void set_state(struct node *n, enum node_state state)
 {
 	n->state = state;
-	n->rig->ops->changed(n->rig->arg, n);
+	rig_changed(n);
 }
 
 const char *node_state_name(const struct node *n)

@@ -2,6 +2,7 @@
 /* A rig: all nodes together; see rig.h. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,6 +12,8 @@
 
 #include "progress.h"
 #include "rig.h"
+
+#define BOOT_FAILURE_LINES 15
 
 static void reap(struct rig *r)
 {
@@ -100,17 +103,69 @@ static int count(const struct rig *r, enum node_state state)
 	return n;
 }
 
-bool rig_all_ready(const struct rig *r)
+static void boot_over(struct rig *r)
 {
-	return count(r, NODE_READY) == r->n;
+	r->booting = false;
+	loop_timer_cancel(&r->boot_limit);
+	loop_timer_cancel(&r->progress);
+	progress_hide();
+}
+
+static void show_console(const struct node *n)
+{
+	const char *text = n->con.tail.data;
+	size_t len = n->con.tail.len, at = len;
+	int lines = 0;
+
+	while (at && lines <= BOOT_FAILURE_LINES)
+		if (text[--at] == '\n')
+			lines++;
+	if (!len)
+		return;
+	at += at != 0;
+	say("n%d: the end of its console:", n->index);
+	fwrite(text + at, 1, len - at, stderr);
+}
+
+void rig_changed(struct node *n)
+{
+	struct rig *r = n->rig;
+
+	if (r->booting && n->state == NODE_DEAD) {
+		boot_over(r);
+		say("n%d: did not come up: %s", n->index, n->why);
+		show_console(n);
+		r->ops->boot_failed(r->arg);
+	} else if (r->booting && count(r, NODE_READY) == r->n) {
+		boot_over(r);
+		if (r->opts->verbose)
+			say("%d nodes up in %.1f s by %s", r->n,
+			    (double)(now_ns() - r->start) / NSEC_PER_SEC,
+			    r->accel);
+		r->ops->up(r->arg);
+	}
+	r->ops->changed(r->arg, n);
+}
+
+static void boot_too_long(void *arg)
+{
+	struct rig *r = arg;
+	int i;
+
+	boot_over(r);
+	for (i = 0; i < r->n; i++)
+		if (r->node[i].state == NODE_BOOTING) {
+			say("n%d: not up after %g s (--boot-timeout)", i,
+			    r->opts->boot_timeout);
+			show_console(&r->node[i]);
+		}
+	r->ops->boot_failed(r->arg);
 }
 
 static void tick(void *arg)
 {
 	struct rig *r = arg;
 
-	if (!count(r, NODE_BOOTING))
-		return;
 	progress_show("ubrig: booting %d nodes by %s: %d ready, %.1f s", r->n,
 		      r->accel, count(r, NODE_READY),
 		      (double)(now_ns() - r->start) / NSEC_PER_SEC);
@@ -121,8 +176,11 @@ void rig_boot_all(struct rig *r)
 {
 	int i;
 
+	r->booting = true;
 	for (i = 0; i < r->n; i++)
 		node_boot(&r->node[i]);
+	loop_timer_set(&r->boot_limit, r->opts->boot_timeout * NSEC_PER_SEC,
+		       boot_too_long, r);
 	tick(r);
 }
 
@@ -130,6 +188,7 @@ void rig_kill_all(struct rig *r)
 {
 	int i, status;
 
+	boot_over(r);
 	for (i = 0; i < r->n; i++)
 		node_kill(&r->node[i]);
 	for (i = 0; i < r->n; i++)

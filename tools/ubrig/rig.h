@@ -59,10 +59,13 @@ struct node {
 
 /* What the owner of a rig (run.c, daemon.c) wants to hear of. */
 struct rig_ops {
-	void (*changed)(void *arg, struct node *n);	/* state */
+	/* once: every node is ready, or the first boot failed, as was told */
+	void (*up)(void *arg);
+	void (*boot_failed)(void *arg);
+	void (*changed)(void *arg, struct node *n);	/* its state */
 	void (*splat)(void *arg, struct node *n, const char *line);
 	void (*note)(void *arg, struct node *n, const char *text);
-	/* a descriptor that only the owner knows became a signal */
+	/* SIGINT, SIGTERM or SIGHUP */
 	void (*signalled)(void *arg, int sig);
 };
 
@@ -78,7 +81,8 @@ struct rig {
 	void *arg;
 	struct job *jobs;
 	uint32_t last_exec;
-	struct loop_timer progress;
+	bool booting;			/* the first boot of all nodes */
+	struct loop_timer progress, boot_limit;
 	int64_t start;
 };
 
@@ -86,7 +90,7 @@ struct rig {
 void rig_init(struct rig *r, struct opts *o, const struct rig_ops *ops,
 	      void *arg);
 void rig_boot_all(struct rig *r);
-bool rig_all_ready(const struct rig *r);
+void rig_changed(struct node *n);	/* from node.c */
 void rig_kill_all(struct rig *r);	/* and reap */
 struct node *rig_find(struct rig *r, const char *name);
 

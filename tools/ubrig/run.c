@@ -6,15 +6,10 @@
  * dies before that ends the run. Then the run waits for every node's end, and
  * for the guests to power off, so that the last kernel message counts.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "job.h"
 #include "output.h"
-#include "progress.h"
 #include "verbs.h"
 
 #define POWEROFF_SECONDS 10
@@ -23,8 +18,7 @@ struct run {
 	struct rig rig;
 	struct command cmd;
 	struct job *job;
-	struct loop_timer boot, off;
-	bool ran;
+	struct loop_timer off;
 	bool leaving;
 	int code;
 };
@@ -35,22 +29,6 @@ static void stop(struct run *run, int code)
 		run->code = code;
 	run->leaving = true;
 	loop_stop();
-}
-
-static void show_console(const struct node *n)
-{
-	const char *pos = n->con.tail.data;
-	size_t len = n->con.tail.len, at = len;
-	int lines = 0;
-
-	if (!len)
-		return;
-	while (at && lines < 15)
-		if (pos[--at] == '\n')
-			lines++;
-	say("n%d: the end of its console:", n->index);
-	fwrite(pos + at + (pos[at] == '\n'), 1, len - at - (pos[at] == '\n'),
-	       stderr);
 }
 
 static void job_out(void *arg, struct node *n, bool err, const char *buf,
@@ -77,30 +55,6 @@ static void job_say(void *arg, const char *text)
 	say("%s", text);
 }
 
-static void job_done(void *arg, int worst)
-{
-	struct run *run = arg;
-	int i;
-
-	run->job = NULL;
-	run->code = worst;
-	run->leaving = true;
-	for (i = 0; i < run->rig.n; i++)
-		if (run->rig.node[i].state == NODE_READY) {
-			node_poweroff(&run->rig.node[i]);
-			run->ran = true;
-		}
-	if (!run->ran)
-		loop_stop();
-}
-
-static const struct job_ops job_ops = {
-	.output = job_out,
-	.ended = job_ended,
-	.say = job_say,
-	.done = job_done,
-};
-
 static bool all_gone(const struct rig *r)
 {
 	int i;
@@ -111,31 +65,64 @@ static bool all_gone(const struct rig *r)
 	return true;
 }
 
-static void changed(void *arg, struct node *n)
+static void off_too_long(void *arg)
 {
 	struct run *run = arg;
-	struct opts *o = run->rig.opts;
+	int i;
+
+	for (i = 0; i < run->rig.n; i++)
+		if (run->rig.node[i].pid)
+			say("n%d: does not power off; ended", i);
+	loop_stop();
+}
+
+static void job_done(void *arg, int worst)
+{
+	struct run *run = arg;
+	int i;
+
+	run->job = NULL;
+	run->code = worst;
+	run->leaving = true;
+	for (i = 0; i < run->rig.n; i++)
+		if (run->rig.node[i].state == NODE_READY)
+			node_poweroff(&run->rig.node[i]);
+	loop_timer_set(&run->off, POWEROFF_SECONDS * NSEC_PER_SEC, off_too_long,
+		       run);
+	if (all_gone(&run->rig))
+		loop_stop();
+}
+
+static const struct job_ops job_ops = {
+	.output = job_out,
+	.ended = job_ended,
+	.say = job_say,
+	.done = job_done,
+};
+
+static void up(void *arg)
+{
+	struct run *run = arg;
 	bool on[MAX_NODES];
 	int i;
 
-	if (n->state == NODE_DEAD && run->leaving) {
-		if (all_gone(&run->rig))
-			loop_stop();
-	} else if (n->state == NODE_DEAD && !run->job) {
-		say("n%d: did not come up: %s", n->index, n->why);
-		show_console(n);
-		stop(run, EXIT_RIG);
-	} else if (n->state == NODE_READY && rig_all_ready(&run->rig)) {
-		loop_timer_cancel(&run->boot);
-		progress_hide();
-		if (o->verbose)
-			say("%d nodes up in %.1f s", run->rig.n,
-			    (double)(now_ns() - run->rig.start) / NSEC_PER_SEC);
-		for (i = 0; i < run->rig.n; i++)
-			on[i] = true;
-		run->job = job_start(&run->rig, on, &run->cmd, 0, o->timeout,
-				     &job_ops, run);
-	}
+	for (i = 0; i < run->rig.n; i++)
+		on[i] = true;
+	run->job = job_start(&run->rig, on, &run->cmd, 0,
+			     run->rig.opts->timeout, &job_ops, run);
+}
+
+static void boot_failed(void *arg)
+{
+	stop(arg, EXIT_RIG);
+}
+
+static void changed(void *arg, struct node *n)
+{
+	struct run *run = arg;
+
+	if (n->state == NODE_DEAD && run->leaving && all_gone(&run->rig))
+		loop_stop();
 }
 
 static void splat(void *arg, struct node *n, const char *line)
@@ -158,25 +145,13 @@ static void signalled(void *arg, int sig)
 }
 
 static const struct rig_ops rig_ops = {
+	.up = up,
+	.boot_failed = boot_failed,
 	.changed = changed,
 	.splat = splat,
 	.note = note,
 	.signalled = signalled,
 };
-
-static void boot_too_long(void *arg)
-{
-	struct run *run = arg;
-	int i;
-
-	for (i = 0; i < run->rig.n; i++)
-		if (run->rig.node[i].state == NODE_BOOTING) {
-			say("n%d: not up after %g s (--boot-timeout)", i,
-			    run->rig.opts->boot_timeout);
-			show_console(&run->rig.node[i]);
-		}
-	stop(run, EXIT_RIG);
-}
 
 int run_verb(struct opts *o)
 {
@@ -187,10 +162,7 @@ int run_verb(struct opts *o)
 	output_init(o->nodes, o->tag != 0);
 	rig_init(&run.rig, o, &rig_ops, &run);
 	rig_boot_all(&run.rig);
-	loop_timer_set(&run.boot, o->boot_timeout * NSEC_PER_SEC, boot_too_long,
-		       &run);
 	loop_run();
-	progress_hide();
 	run.leaving = true;
 	rig_kill_all(&run.rig);
 	for (i = 0; i < run.rig.n; i++) {

@@ -11,7 +11,4 @@ int client_verb(struct opts *o);	/* client.c: all others */
 
 /* daemon.c: the standing rig itself; returns when it is down */
 void daemon_serve(struct opts *o, int listener, int ready_fd);
-/* client.c */
-int control_listen(const struct opts *o);	/* -1: name taken */
-
 #endif
