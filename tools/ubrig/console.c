@@ -99,6 +99,8 @@ static void one_line(struct console *c, char *line)
 			c->splats++;
 		c->show = SPLAT_LINES;
 	}
+	if (strstr(line, "reboot: "))
+		c->show = 0;
 	if (!c->show)
 		return;
 	c->shown(c->arg, line);

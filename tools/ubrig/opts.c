@@ -72,6 +72,9 @@ static const char exec_help[] =
 static const char rig_help[] =
 	"  --name NAME          which standing rig (default \"default\")\n";
 
+static const char run_help[] =
+	"  --name NAME          in the names of the QEMU processes\n";
+
 static const struct {
 	const char *verb, *usage, *what;
 	bool boots, execs, standing;
@@ -136,8 +139,7 @@ void opts_help(const char *verb)
 	}
 	printf("usage: ubrig %s %s\n%s\n\n", verbs[v].verb, verbs[v].usage,
 	       verbs[v].what);
-	if (verbs[v].standing)
-		fputs(rig_help, stdout);
+	fputs(verbs[v].standing ? rig_help : run_help, stdout);
 	if (verbs[v].boots)
 		fputs(boot_help, stdout);
 	if (verbs[v].execs)

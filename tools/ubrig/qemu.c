@@ -35,7 +35,7 @@
 #define CMDLINE \
 	"console=ttyS0 loglevel=5 panic_on_warn=1 panic=-1 oops=panic " \
 	"tsc=reliable watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 " \
-	"random.trust_cpu=on mitigations=off"
+	"random.trust_cpu=on mitigations=off cryptomgr.notests"
 
 /* A module parameter that ubrig sets by itself, unless --param names it. */
 static const struct {
