@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernel.h"
@@ -87,8 +88,8 @@ static const struct {
 	{ "up", "[OPTIONS]",
 	  "Boots a standing rig of N nodes in the background.",
 	  true, false, true, 0, 0, false },
-	{ "exec", "[NODE|all] -- CMD ARGS...",
-	  "Runs CMD on one node, or on all (default); returns the worst exit code.",
+	{ "exec", "[NODE,...|all] -- CMD ARGS...",
+	  "Runs CMD on some nodes, or on all (default); returns the worst exit code.",
 	  false, true, true, 0, 1, true },
 	{ "kill", "NODE", "Ends that node's QEMU at once (SIGKILL).",
 	  false, false, true, 1, 1, false },
@@ -316,6 +317,7 @@ static void one_option(struct opts *o, int c, char *arg, int *n)
 		add_env(o, arg);
 		break;
 	case OPT_KEEP_LOGS:
+		mkdir(arg, 0755);
 		o->keep_logs = full_path(o, "--keep-logs", arg);
 		break;
 	case OPT_KERNEL_DIR:

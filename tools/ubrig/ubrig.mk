@@ -7,7 +7,8 @@ UBRIG_DIR := tools/ubrig
 UBRIG_OUT := build/tools
 UBRIG_OBJ := build/obj/ubrig
 
-UBRIG_SRCS := ubrig opts run up daemon client control rig node qemu job command output \
+UBRIG_SRCS := ubrig opts run up daemon daemon_ops status client \
+	      control rig node qemu job command output \
 	      console qmp chan loop ivshmem_server kernel initramfs probe \
 	      progress util
 UBRIG_INIT_SRCS := guest-init guest-agent

@@ -178,7 +178,7 @@ int memfd_of(const char *name, const void *data, size_t len)
 	ssize_t n;
 
 	if (fd < 0)
-		die("memfd_create: %s", strerror(errno));
+		die("memfd_create: %s; raise 'ulimit -n'", strerror(errno));
 	while (pos < len) {
 		n = write(fd, (const char *)data + pos, len - pos);
 		if (n <= 0)
