@@ -35,6 +35,7 @@ TESTS=(
 	run_sets_rank_variables
 	run_shares_memory_exactly
 	run_puts_the_memory_above_4g
+	run_passes_words_to_qemu
 	run_names_a_missing_command
 	run_counts_a_panic_as_failure
 	run_timeout_names_the_node
@@ -117,11 +118,12 @@ first_run()
 		echo "env $UB_RANK/$UB_SIZE node=$UB_NODE job=$UB_JOB lanes=$UB_LANES given=$UB_GIVEN more=$MORE"
 		sed -n 's/^\(0x0*[1-9a-f][^ ]*\) .*0x000000000014220c$/bar \1/p' \
 			/sys/bus/pci/devices/0000:00:1[01].0/resource
+		cat /sys/class/dmi/id/product_serial
 		"$1" || exit 99
 		printf "no newline at the end"
 		exit $((UB_RANK * 3))
 	SCRIPT
-	UB_GIVEN=yes run -n 2 --nodes 4,5 --lanes 3 --env MORE=too -- \
+	UB_GIVEN=yes run -n 2 --qemu "-smbios type=1,serial=is-%n" --nodes 4,5 --lanes 3 --env MORE=too -- \
 		sh "$TMP/first.sh" "$TMP/shm_probe" \
 		>"$TMP/first.out" 2>"$TMP/first.err"
 	echo $? >"$TMP/first.rc"
@@ -171,6 +173,12 @@ run_puts_the_memory_above_4g()
 {
 	first_run
 	want "BARs above 4 GiB" "$(grep -c '\] bar 0x0000000[1-9a-f]' "$TMP/first.out")" 4
+}
+
+run_passes_words_to_qemu()
+{
+	first_run
+	want "serials" "$(grep -c '^\[n\([01]\)\] is-\1$' "$TMP/first.out")" 2
 }
 
 run_names_a_missing_command()

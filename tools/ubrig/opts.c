@@ -18,7 +18,7 @@ enum {
 	OPT_LANES = 256, OPT_MACHINE, OPT_SMP, OPT_MEM, OPT_BAR, OPT_TIMEOUT,
 	OPT_BOOT_TIMEOUT, OPT_MODULES, OPT_NO_MODULE, OPT_PARAM, OPT_ENV,
 	OPT_KEEP_LOGS, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
-	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON,
+	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU,
 };
 
 static const struct option long_options[] = {
@@ -36,6 +36,7 @@ static const struct option long_options[] = {
 	{ "keep-logs", required_argument, NULL, OPT_KEEP_LOGS },
 	{ "kernel-dir", required_argument, NULL, OPT_KERNEL_DIR },
 	{ "append", required_argument, NULL, OPT_APPEND },
+	{ "qemu", required_argument, NULL, OPT_QEMU },
 	{ "accel", required_argument, NULL, OPT_ACCEL },
 	{ "tag-output", no_argument, NULL, OPT_TAG },
 	{ "no-tag", no_argument, NULL, OPT_NO_TAG },
@@ -60,6 +61,7 @@ static const char boot_help[] =
 	"  --kernel-dir DIR     boot vmlinux, vmlinuz or bzImage from DIR, with\n"
 	"                       DIR/lib/modules (default: Debian's, fetched)\n"
 	"  --append TEXT        more for the guest kernel's command line\n"
+	"  --qemu WORDS         more arguments for QEMU; %n is the node's index\n"
 	"  --accel auto|kvm|tcg (auto: tries KVM once, remembers)\n"
 	"  --boot-timeout SEC   (120)\n"
 	"  --keep-logs DIR      write console-nI.log and qemu-nI.log there\n";
@@ -325,6 +327,10 @@ static void one_option(struct opts *o, int c, char *arg, int *n)
 		break;
 	case OPT_APPEND:
 		o->append = arg;
+		break;
+	case OPT_QEMU:
+		for (arg = strtok(arg, " "); arg; arg = strtok(NULL, " "))
+			add_word(&o->qemu, &o->nqemu, arg);
 		break;
 	case OPT_ACCEL:
 		if (strcmp(arg, "auto") && strcmp(arg, "kvm") &&

@@ -31,6 +31,8 @@ struct opts {
 	int nenv;
 	char *keep_logs;
 	char *kernel_dir;
+	char **qemu;		/* words for QEMU, "%n" is the node's index */
+	int nqemu;
 	char *append;		/* to the guest's kernel command line */
 	const char *accel;	/* auto, kvm, tcg */
 	int tag;		/* 1, 0, -1: by what is run */

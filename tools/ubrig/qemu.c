@@ -137,7 +137,7 @@ char *qemu_boot_lines(struct rig *r, struct node *n)
 }
 
 struct args {
-	char *v[96];
+	char *v[160];
 	int n;
 };
 
@@ -232,6 +232,25 @@ static void add_memory(struct args *a, const struct rig *r,
 	add_two(a, "-device", "ivshmem-plain,memdev=bar,addr=" SLOT_PLAIN);
 }
 
+static void add_users_words(struct args *a, const struct node *n)
+{
+	const struct opts *o = n->rig->opts;
+	const char *pos, *mark;
+	struct buf b = { 0 };
+	int i;
+
+	for (i = 0; i < o->nqemu; i++) {
+		b.len = 0;
+		for (pos = o->qemu[i]; (mark = strstr(pos, "%n")); pos = mark + 2) {
+			buf_add(&b, pos, mark - pos);
+			buf_printf(&b, "%d", n->index);
+		}
+		buf_str(&b, pos);
+		add(a, "%s", b.data);
+	}
+	buf_free(&b);
+}
+
 static void child(struct node *n, const struct qemu_fds *fds, char **argv,
 		  pid_t parent)
 {
@@ -272,6 +291,7 @@ pid_t qemu_spawn(struct node *n, struct qemu_fds *fds)
 	add_machine(&a, n);
 	add_lines(&a, fds);
 	add_memory(&a, n->rig, fds);
+	add_users_words(&a, n);
 	if (n->rig->opts->verbose && !n->index) {
 		struct buf b = { 0 };
 
