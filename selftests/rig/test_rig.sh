@@ -250,7 +250,7 @@ run_as_normal_user()
 	chown nobody "$TMP/user"
 	(cd / && UB_CACHE=$TMP/user timeout 60 setpriv --reuid=nobody --regid=nogroup \
 		--clear-groups "$TMP/user/ubrig" run -n 1 --name "$NAME" --no-module \
-		--kernel-dir "$TMP/user/$(basename "$kernel")" -- id -un)
+		--kernel-dir "$TMP/user/$(basename "$kernel")" -- touch /root/file /tmp/file)
 }
 
 up_and_status()

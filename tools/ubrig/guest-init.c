@@ -16,6 +16,7 @@
  * A failure is told to the rig over the agent port where that exists already,
  * and to the console; then the guest powers off.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -120,6 +121,8 @@ static void load_initramfs_modules(void)
 
 static void mount_root(void)
 {
+	DIR *dir;
+
 	do_mount("host", "/host", "9p", MS_RDONLY,
 		 "trans=virtio,version=9p2000.L,cache=loose,msize=262144");
 	do_mount("rw", "/rw", "tmpfs", 0, "mode=755,size=75%");
@@ -137,10 +140,15 @@ static void mount_root(void)
 	if (chdir("/new") || mount(".", "/", NULL, MS_MOVE, NULL) ||
 	    chroot(".") || chdir("/"))
 		guest_die("cannot switch root: %s", strerror(errno));
-	/* Files of the host that users may write may not be for this user. */
+	/* The host's may be closed to the user who runs QEMU. */
 	mkdir("/tmp", 01777);
 	chmod("/tmp", 01777);
 	mkdir("/root", 0700);
+	dir = opendir("/root");
+	if (dir)
+		closedir(dir);
+	else
+		do_mount("home", "/root", "tmpfs", 0, "mode=700");
 }
 
 static void make_standard_links(void)
