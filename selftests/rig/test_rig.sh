@@ -38,6 +38,7 @@ TESTS=(
 	run_passes_words_to_qemu
 	run_names_a_missing_command
 	run_counts_a_panic_as_failure
+	run_counts_a_splat_as_failure
 	run_timeout_names_the_node
 	run_ends_with_ctrl_c
 	run_killed_leaves_no_vm
@@ -51,7 +52,9 @@ TESTS=(
 	freeze_is_visible_inside
 	kill_ends_what_runs_there
 	boot_brings_it_back
+	exec_counts_a_panic_as_failure
 	down_leaves_no_vm
+	up_killed_leaves_no_vm
 	errors_name_the_remedy
 )
 
@@ -119,6 +122,7 @@ first_run()
 		sed -n 's/^\(0x0*[1-9a-f][^ ]*\) .*0x000000000014220c$/bar \1/p' \
 			/sys/bus/pci/devices/0000:00:1[01].0/resource
 		cat /sys/class/dmi/id/product_serial
+		echo "<4>ubtest: DEBUG: this is no splat" >/dev/kmsg
 		"$1" || exit 99
 		printf "no newline at the end"
 		exit $((UB_RANK * 3))
@@ -197,6 +201,15 @@ run_counts_a_panic_as_failure()
 	out=$(run -n 1 -- sh -c 'echo c >/proc/sysrq-trigger; sleep 30' 2>&1)
 	want "exit code" $? 125 &&
 		want "text" "$(echo "$out" | grep -c 'n0: kernel: .*Kernel panic')" 1
+}
+
+run_counts_a_splat_as_failure()
+{
+	local out
+
+	out=$(run -n 1 -- sh -c 'echo "<4>WARNING: possible nonsense" >/dev/kmsg' 2>&1)
+	want "exit code" $? 125 &&
+		want "text" "$(echo "$out" | grep -c 'n0: kernel: .*WARNING: possible nonsense')" 1
 }
 
 run_timeout_names_the_node()
@@ -349,9 +362,28 @@ boot_brings_it_back()
 	want "host" "$(rig exec 0 -- hostname)" n0
 }
 
+exec_counts_a_panic_as_failure()
+{
+	local out
+
+	out=$(rig exec 0 -- sh -c 'echo c >/proc/sysrq-trigger; sleep 30' 2>&1)
+	want "exit code" $? 125 &&
+		want "text" "$(echo "$out" | grep -c 'n0: kernel: .*Kernel panic')" 1 &&
+		want "state" "$(rig status | grep -c 'n0 .*panicked')" 1 &&
+		rig dmesg 0 | grep -q "Kernel panic"
+}
+
 down_leaves_no_vm()
 {
 	rig down || return 1
+	qemu_left "$NAME" && echo "a VM is left" && return 1
+	return 0
+}
+
+up_killed_leaves_no_vm()
+{
+	rig up -n 1 --no-module || return 1
+	pkill -KILL -f "$UBRIG up --name $NAME "
 	qemu_left "$NAME" && echo "a VM is left" && return 1
 	return 0
 }

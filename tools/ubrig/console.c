@@ -27,7 +27,7 @@ static const char *const splat_start[] = {
 };
 
 static const char *const splat_anywhere[] = {
-	"BUG: ", "WARNING: CPU: ", "detected stall", "self-detected stall",
+	"BUG: ", "WARNING: CPU: ", "detected stalls", "self-detected stall",
 	"detected expedited stalls", "suspicious RCU usage", "KASAN: ",
 	"UBSAN: ", "INFO: lockdep is turned off", "circular locking dependency",
 	"sleeping function called from invalid context", "Bad page state",
@@ -57,6 +57,17 @@ static const char *after_stamp(const char *line)
 	return line;
 }
 
+/* As a word: "DEBUG: " is no "BUG: ". */
+static bool has_word(const char *text, const char *word)
+{
+	const char *at;
+
+	for (at = strstr(text, word); at; at = strstr(at + 1, word))
+		if (at == text || !isalnum((unsigned char)at[-1]))
+			return true;
+	return false;
+}
+
 bool splat_starts(const char *line)
 {
 	const char *text = after_stamp(line);
@@ -69,7 +80,7 @@ bool splat_starts(const char *line)
 		if (!strncmp(text, splat_start[i], strlen(splat_start[i])))
 			return true;
 	for (i = 0; i < ARRAY_SIZE(splat_anywhere); i++)
-		if (strstr(text, splat_anywhere[i]))
+		if (has_word(text, splat_anywhere[i]))
 			return true;
 	return false;
 }

@@ -116,7 +116,6 @@ void node_boot(struct node *n)
 	struct qemu_fds q;
 	int qmp, serial, agent, err;
 	char *text, *log = NULL, *errlog = NULL;
-	int64_t peer;
 
 	n->paused = n->frozen = n->killed = n->leaving = false;
 	n->why[0] = '\0';
@@ -127,7 +126,7 @@ void node_boot(struct node *n)
 	pair(&serial, &q.serial);
 	pair(&agent, &q.agent);
 	pair(&err, &q.err);
-	q.ivshmem = ivshmem_join(&r->ivshmem, &peer);
+	q.ivshmem = ivshmem_join(&r->ivshmem, &n->peer);
 	text = xasprintf("%d", n->index);
 	q.node_cfg = text_fd(text);
 	free(text);

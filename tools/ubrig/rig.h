@@ -49,6 +49,7 @@ struct node {
 	bool leaving;		/* told to power off */
 	char why[256];		/* why it is dead, for people */
 	pid_t pid;
+	int64_t peer;		/* ivshmem id of this boot */
 	int64_t born, ready;	/* ns */
 	int boots;
 	struct console con;

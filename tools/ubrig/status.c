@@ -29,6 +29,7 @@ static void status_json(const struct rig *r, struct buf *b)
 		ADD(o, "node", int64, n->id);
 		ADD(o, "state", string, node_state_name(n));
 		ADD(o, "pid", int, n->pid);
+		ADD(o, "peer", int64, n->peer);
 		ADD(o, "age_ms", int64, age_ms(n));
 		ADD(o, "boots", int, n->boots);
 		ADD(o, "splats", int, n->con.splats);
@@ -58,7 +59,8 @@ static void status_text(const struct rig *r, struct buf *b)
 		buf_printf(b, "n%d  node %u  %-8s", i, n->id,
 			   node_state_name(n));
 		if (n->pid)
-			buf_printf(b, "  pid %d  %lld s", n->pid,
+			buf_printf(b, "  peer %lld  pid %d  %lld s",
+				   (long long)n->peer, n->pid,
 				   (long long)age_ms(n) / 1000);
 		else
 			buf_printf(b, "  (%s)", n->why);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Builds build/tools/ubrig and build/tools/ubrig-init. Included by the
-# Makefile at the top, where it is run.
+# Makefile at the top, where it is run. An installed ubrig looks for ubrig-init
+# and fetch-kernel beside itself, then in ../libexec/ub.
 
 UBRIG_DIR := tools/ubrig
 UBRIG_OUT := build/tools
