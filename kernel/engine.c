@@ -128,6 +128,8 @@ bool ub_bar_poll(struct ub_bar *b)
 {
 	const struct ub_sched *s = b->sched;
 
+	if (!s)
+		return false;
 	while (b->round < s->nrounds) {
 		const struct ub_round *rd = &s->round[b->round];
 		__u32 p;
