@@ -11,7 +11,7 @@ pure_san := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 pure_cc := $(CC) $(pure_warn) -g -O2 $(pure_inc)
 pure_hdr := $(wildcard kernel/*.h kernel/include/uapi/ub/*.h selftests/pure/*.h)
 
-pure_san_tests := t_gaddr t_layout t_schedule
+pure_san_tests := t_gaddr t_layout t_schedule t_engine
 pure_tests := $(pure_san_tests)
 pure_bins := $(addprefix $(pure_out)/,$(pure_tests))
 
