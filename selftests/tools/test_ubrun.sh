@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # ubrun: exit status, output, who failed and how, and that nothing is left.
-# shellcheck disable=SC2016 # the ranks' shell is to expand it
+# shellcheck disable=SC2016,SC2317 # for the ranks' shell; called by name
 set -u
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
@@ -259,7 +259,7 @@ t_signal_forwarded()
 	kill -USR1 "$pid"
 	wait "$pid"
 	rc=$?
-	[ $rc -eq 0 ] && [ "$(grep -c usr1 "$tmp/out")" -eq 2 ]
+	[ "$rc" -eq 0 ] && [ "$(grep -c usr1 "$tmp/out")" -eq 2 ]
 }
 
 t_bind()
