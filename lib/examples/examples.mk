@@ -4,9 +4,11 @@
 # Makefile at the top, where it is run; "make -f lib/examples/examples.mk" from
 # there works as well.
 
+BUILD ?= build
+
 EXAMPLES_DIR := lib/examples
-EXAMPLES_OUT := build/examples
-EXAMPLES_OBJ := build/obj/examples
+EXAMPLES_OUT := $(BUILD)/examples
+EXAMPLES_OBJ := $(BUILD)/obj/examples
 
 EXAMPLES := heat pagerank
 heat_SRCS := heat shape
@@ -23,19 +25,23 @@ default: examples
 include lib/lib.mk
 endif
 
-.PHONY: examples examples-clean
+.PHONY: examples examples-data examples-clean
 examples: $(EXAMPLES:%=$(EXAMPLES_OUT)/%)
+
+# The graph that pagerank reads by default.
+examples-data:
+	$(EXAMPLES_DIR)/debian-graph -o $(BUILD)/debian-graph.txt
 
 define EXAMPLE
 $(EXAMPLES_OUT)/$(1): $$($(1)_SRCS:%=$(EXAMPLES_OBJ)/%.o) $(LIB_DIR)/libub.a
 	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(LIB_LIBS) -lm
+	$$(CC) $$(LIB_SAN) $$(LDFLAGS) -o $$@ $$^ $$(LIB_LIBS) -lm
 endef
 $(foreach e,$(EXAMPLES),$(eval $(call EXAMPLE,$(e))))
 
 $(EXAMPLES_OBJ)/%.o: $(EXAMPLES_DIR)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(EXAMPLES_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(EXAMPLES_CFLAGS) $(CFLAGS) $(LIB_SAN) -c -o $@ $<
 
 examples-clean:
 	rm -rf $(EXAMPLES:%=$(EXAMPLES_OUT)/%) $(EXAMPLES_OBJ)

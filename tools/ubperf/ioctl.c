@@ -18,6 +18,22 @@
 
 #define TIMEOUT_NS	30000000000ULL
 
+bool perf_coherent(struct perf *p)
+{
+	struct ub_info info = { .size = sizeof(info) };
+	const char *path = perf_device(p);
+	int fd, err;
+
+	if (!path)
+		return true;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	err = ioctl(fd, UB_IOC_INFO, &info);
+	close(fd);
+	return !err && (info.out_caps & UB_CAP_COHERENT);
+}
+
 static int prepare(struct perf *p, struct perf_run *r)
 {
 	const char *path = perf_device(p);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "clock.h"
@@ -19,7 +20,10 @@ static int pingpong_prepare(struct perf *p, struct perf_run *r)
 	r->active = p->rank < 2;
 	data_prepare(p, r, LINE);
 	r->remote = ub_win_peer(r->win, p->rank ^ 1);
-	return 0;
+	if (perf_coherent(p))
+		return 0;
+	strcpy(r->why, "windows are not coherent");
+	return -ENOTSUP;
 }
 
 static void wait_word(struct perf *p, const uint64_t *word, uint64_t value)

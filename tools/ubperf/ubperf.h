@@ -166,5 +166,7 @@ enum perf_verdict data_read_verify(struct perf *p, struct perf_run *r);
 
 /* The device file in use, or NULL on another back end. */
 const char *perf_device(struct perf *p);
+/* ioctl.c: do stores to a peer's window reach it before the next barrier? */
+bool perf_coherent(struct perf *p);
 
 #endif

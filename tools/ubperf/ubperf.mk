@@ -3,9 +3,11 @@
 # Builds build/tools/ubperf. Included by the Makefile at the top, where it is
 # run; "make -f tools/ubperf/ubperf.mk" from there works as well.
 
+BUILD ?= build
+
 UBPERF_DIR := tools/ubperf
-UBPERF_OUT := build/tools
-UBPERF_OBJ := build/obj/ubperf
+UBPERF_OUT := $(BUILD)/tools
+UBPERF_OBJ := $(BUILD)/obj/ubperf
 
 UBPERF_SRCS := main run report data latency onesided map raw ioctl tcp
 
@@ -24,11 +26,11 @@ ubperf: $(UBPERF_OUT)/ubperf
 
 $(UBPERF_OUT)/ubperf: $(UBPERF_SRCS:%=$(UBPERF_OBJ)/%.o) $(LIB_DIR)/libub.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS) -ljson-c
+	$(CC) $(LIB_SAN) $(LDFLAGS) -o $@ $^ $(LIB_LIBS) -ljson-c
 
 $(UBPERF_OBJ)/%.o: $(UBPERF_DIR)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UBPERF_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(UBPERF_CFLAGS) $(CFLAGS) $(LIB_SAN) -c -o $@ $<
 
 ubperf-clean:
 	rm -rf $(UBPERF_OUT)/ubperf $(UBPERF_OBJ)

@@ -42,6 +42,7 @@ struct job {
 	int64_t kill_at;
 	int64_t asked_at;
 	bool ending;
+	bool give_up;		/* signal while only output is left */
 	char blame[48];		/* who began the grace */
 	struct rlimit nofile;	/* as the user has it */
 };
@@ -176,6 +177,7 @@ static void handle_signals(struct job *j)
 			break;
 		default:
 			note_status(j, 128 + si.ssi_signo);
+			j->give_up = !j->running;
 			if (!j->ending)
 				end_all(j, si.ssi_code == SI_KERNEL ? 0 :
 					   (int)si.ssi_signo);
@@ -358,7 +360,7 @@ static void finish(struct job *j, struct pollfd *pfd)
 	int64_t until = now_ms() + DRAIN_MS, left;
 	int n;
 
-	while (mux_open_pipes(j->mux) && (left = until - now_ms()) > 0)
+	while (mux_open_pipes(j->mux) && !j->give_up && (left = until - now_ms()) > 0)
 		turn(j, pfd, left);
 	n = tree_signal(0);
 	if (n && j->o->verbose)
@@ -366,7 +368,7 @@ static void finish(struct job *j, struct pollfd *pfd)
 		     n == 1 ? "" : "es");
 	tree_kill();
 	mux_close_pipes(j->mux);
-	while (mux_pending(j->mux))
+	while (mux_pending(j->mux) && !j->give_up)
 		turn(j, pfd, -1);
 }
 

@@ -3,9 +3,11 @@
 # Builds build/tools/ubrun. Included by the Makefile at the top, where it is
 # run; "make -f tools/ubrun/ubrun.mk" from there works as well.
 
+BUILD ?= build
+
 UBRUN_DIR := tools/ubrun
-UBRUN_OUT := build/tools
-UBRUN_OBJ := build/obj/ubrun
+UBRUN_OUT := $(BUILD)/tools
+UBRUN_OBJ := $(BUILD)/obj/ubrun
 
 UBRUN_SRCS := main job output tree fabric
 
@@ -24,11 +26,11 @@ ubrun: $(UBRUN_OUT)/ubrun
 
 $(UBRUN_OUT)/ubrun: $(UBRUN_SRCS:%=$(UBRUN_OBJ)/%.o) $(LIB_DIR)/libub.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(CC) $(LIB_SAN) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 $(UBRUN_OBJ)/%.o: $(UBRUN_DIR)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UBRUN_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(CC) $(UBRUN_CFLAGS) $(CFLAGS) $(LIB_SAN) -c -o $@ $<
 
 ubrun-clean:
 	rm -rf $(UBRUN_OUT)/ubrun $(UBRUN_OBJ)
