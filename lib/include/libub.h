@@ -120,7 +120,10 @@ UB_API int ub_scope_enter(struct ub_scope *outer, const char *level,
 			  struct ub_scope **inner);
 /**
  * ub_scope_split() - scopes by colour, ranks by key, then by outer rank
+ * @outer: where from; collective over it
  * @colour: at least 0; negative: take no part, *@inner is NULL
+ * @key: sorts the ranks of a colour
+ * @inner: gets the scope
  */
 UB_API int ub_scope_split(struct ub_scope *outer, int colour, int key,
 			  struct ub_scope **inner);
@@ -131,7 +134,7 @@ UB_API int ub_scope_exit(struct ub_scope *inner);
 /* ---- supersteps ---- */
 enum ub_reduction {
 	UB_NONE, UB_SUM, UB_XOR, UB_AND, UB_OR,
-	UB_MIN_U64, UB_MAX_U64, UB_MIN_S64, UB_MAX_S64,
+	UB_MIN_U64, UB_MAX_U64, UB_MIN_S64, UB_MAX_S64
 };
 
 /** ub_sync() - end the superstep of a scope */
@@ -184,7 +187,7 @@ UB_API int ub_get(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 
 enum ub_atomic_op {
 	UB_ATOMIC_ADD, UB_ATOMIC_SWAP, UB_ATOMIC_CAS,
-	UB_ATOMIC_AND, UB_ATOMIC_OR, UB_ATOMIC_XOR,
+	UB_ATOMIC_AND, UB_ATOMIC_OR, UB_ATOMIC_XOR
 };
 
 /** ub_atomic() - on @width 4 or 8 bytes at @off, aligned (else -EINVAL); done

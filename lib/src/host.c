@@ -210,16 +210,6 @@ static int clash_error(struct ub_scope *s, int err, uint64_t clash)
 		       strerror(-err));
 }
 
-static uint16_t reason_of(void *ctx, __u32 member)
-{
-	struct ub_scope *s = ctx;
-	struct ub_host *h = host_of(s);
-
-	if (ub_host_dead(h->a, s->world_rank[member]))
-		return UB_REASON_EXIT;
-	return s->creating ? UB_REASON_TIMEOUT : UB_REASON_LEFT;
-}
-
 /* Its creation's time is over: who has not arrived is lost to the group. */
 static void fence_missing(struct ub_scope *s)
 {
@@ -228,7 +218,7 @@ static void fence_missing(struct ub_scope *s)
 
 	for (i = 0; i < s->n; i++)
 		if (UB_ARR_EPOCH(ub_ld(&b->g.line[i].arrival)) < b->epoch)
-			ub_grp_fence(&b->g, i);
+			ub_grp_fence(&b->g, i, UB_REASON_TIMEOUT);
 }
 
 static int first_barrier(struct ub_scope *s)
@@ -293,8 +283,6 @@ static int join_group(struct ub_scope *s)
 	ub_grp_init(&g, ub_slot_pages(&h->slots, s->slot), s->n,
 		    h->a->nranks, h->a->max_lines);
 	ub_bar_init(&s->bar, &g, NULL, s->rank, 0);
-	s->bar.reason = reason_of;
-	s->bar.ctx = s;
 	err = first_barrier(s);
 	read_members(s);
 	return err;
@@ -311,10 +299,7 @@ static void host_group_leave(struct ub_scope *s)
 	struct ub_host *h = host_of(s);
 	struct ub_grp *g = &s->bar.g;
 
-	/* A waiter of a later epoch has this answer, before the words go. */
-	if (ub_grp_fence(g, s->rank))
-		ub_cas(&g->head->verdict, 0ULL,
-		       UB_VERDICT(s->rank, UB_REASON_LEFT));
+	ub_grp_fence(g, s->rank, UB_REASON_LEFT);
 	ub_host_wake(g);
 	ub_slots_leave(&h->slots, s->slot, s->word, s->rank);
 	collect(s->ctx, s->slot);
@@ -331,7 +316,7 @@ static void host_look(struct ub_scope *s)
 	for (i = 0; i < s->n; i++)
 		if (!(ub_ld(&b->g.line[i].arrival) & UB_ARR_FINAL) &&
 		    ub_host_dead(h->a, s->world_rank[i]))
-			ub_grp_fence(&b->g, i);
+			ub_grp_fence(&b->g, i, UB_REASON_EXIT);
 	s->look = ub_now() + UB_LOOK_NS;
 }
 
@@ -398,7 +383,7 @@ static uint32_t all_final(struct ub_scope *s, uint32_t *survivor)
 
 		if (now >= deadline)
 			for (i = 0; i < s->n; i++)
-				ub_grp_fence(&b->g, i);
+				ub_grp_fence(&b->g, i, UB_REASON_TIMEOUT);
 		else if (now >= s->look)
 			host_look(s);
 		else
