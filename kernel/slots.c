@@ -263,8 +263,14 @@ bool ub_slots_collect(const struct ub_slots *t, __u32 slot, __u64 self,
 		return false;
 	if (ub_cas(&rec->freer, freer, self) != freer)
 		return false;
-	if (word != freeing && ub_cas(&rec->word, word, freeing) != word) {
-		ub_cas(&rec->freer, self, 0ULL);
+	/*
+	 * The word may have changed since it was read: the slot has had another
+	 * life, or the freer that died had come further. Then put back who was
+	 * there: FREEING without a freer would never be taken over.
+	 */
+	if (word == freeing ? !still(rec, word) :
+	    ub_cas(&rec->word, word, freeing) != word) {
+		ub_cas(&rec->freer, self, freer);
 		return false;
 	}
 	/* A member that joined meanwhile has seen FREEING, or is seen here. */
