@@ -149,7 +149,10 @@ static int join_form(struct ub_slot_rec *rec, __u64 word, __u64 form,
 			return 0;
 	}
 	*clash = old;
-	return old == form ? 0 : -EINVAL;
+	if (old == form)
+		return 0;
+	/* A form without members: whoever frees stored it. */
+	return still(rec, word) ? -EINVAL : -ESTALE;
 }
 
 int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
@@ -279,6 +282,11 @@ bool ub_slots_collect(const struct ub_slots *t, __u32 slot, __u64 self,
 		ub_cas(&rec->freer, self, 0ULL);
 		return false;
 	}
+	/*
+	 * No way back from here: a form without members has everybody gone, so
+	 * who takes over half-way goes on whatever the words then hold.
+	 */
+	ub_st(&rec->form, UB_FORM(UB_SLOT_GEN(word), 0, 0));
 	memset(ub_slot_pages(t, slot), 0, t->map_size);
 	memset(rec->member, 0, t->max_members * sizeof(rec->member[0]));
 	/* Free first: FREEING without a freer would invite a second one. */
