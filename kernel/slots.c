@@ -23,6 +23,7 @@
 #endif
 
 #define UB_CLAIM_TRIES	1000
+#define UB_JOIN_TRIES	64
 
 /* What one scan of the table saw of an id. */
 struct scan {
@@ -138,11 +139,12 @@ static int join_form(struct ub_slot_rec *rec, __u64 word, __u64 form,
 		     __u64 *clash)
 {
 	__u64 old = ub_ld(&rec->form);
+	int tries;
 
-	while (UB_FORM_GEN(old) != UB_SLOT_GEN(word)) {
+	for (tries = 0; UB_FORM_GEN(old) != UB_SLOT_GEN(word); tries++) {
 		__u64 was = old;
 
-		if (!still(rec, word))
+		if (tries == UB_JOIN_TRIES || !still(rec, word))
 			return -ESTALE;
 		old = ub_cas(&rec->form, was, form);
 		if (old == was)
@@ -163,20 +165,22 @@ int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
 	struct ub_slot_member *own = &rec->member[index];
 	__u32 gen = UB_SLOT_GEN(word);
 	__u64 who = UB_WHO(gen, UB_WHO_NODE(m->who), UB_WHO_LANE(m->who));
-	__u64 old = ub_ld(&own->who);
-	int err;
+	__u64 old = ub_ld(&own->who), was;
+	int err, tries;
 
 	err = join_form(rec, word, UB_FORM(gen, n, (__u32)(shape ^ shape >> 32)),
 			clash);
 	if (err)
 		return err;
-	if (old && UB_WHO_GEN(old) == gen) {
+	/* Who joins too late for a former life may come and go in between. */
+	for (tries = 0; ; tries++, old = was) {
 		*clash = old;
-		return -EEXIST;
+		if ((old && UB_WHO_GEN(old) == gen) || tries == UB_JOIN_TRIES)
+			return -EEXIST;
+		was = ub_cas(&own->who, old, who);
+		if (was == old)
+			break;
 	}
-	*clash = ub_cas(&own->who, old, who);
-	if (*clash != old)
-		return -EEXIST;
 	/* Whoever frees sets FREEING first and then reads the entries. */
 	if (!still(rec, word)) {
 		ub_cas(&own->who, who, 0ULL);
