@@ -30,6 +30,7 @@ struct scan {
 	int committed;
 	int lowest;		/* tentative */
 	int empty;
+	bool freeing;
 	__u64 word;		/* of committed, or of lowest */
 	__u64 empty_word;
 };
@@ -56,6 +57,8 @@ static struct scan scan_slots(const struct ub_slots *t, __u64 id)
 			s.word = w;
 			return s;
 		}
+		if (UB_SLOT_STATE(w) == UB_SLOT_FREEING)
+			s.freeing = true;
 		if (UB_SLOT_STATE(w) == UB_SLOT_TENTATIVE && s.lowest < 0) {
 			s.lowest = i;
 			s.word = w;
@@ -103,6 +106,9 @@ int ub_slots_claim(const struct ub_slots *t, __u64 id, __u64 *word)
 			*word = s.word;
 			return s.committed;
 		}
+		/* It may become committed again; then there must be no other. */
+		if (s.freeing)
+			return -EAGAIN;
 		if (s.lowest < 0) {
 			if (s.empty < 0)
 				return -ENOSPC;
