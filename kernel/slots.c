@@ -67,6 +67,14 @@ static struct scan scan_slots(const struct ub_slots *t, __u64 id)
 	return s;
 }
 
+/* 0 is no generation: a form or member word of zero must belong to none. */
+static __u64 next_life(__u64 w, __u64 id)
+{
+	__u32 gen = UB_SLOT_GEN(w) == 0xffff ? 1 : UB_SLOT_GEN(w) + 1;
+
+	return UB_SLOT_WORD(UB_SLOT_TENTATIVE, gen, id);
+}
+
 static __u64 with_state(__u64 w, __u64 state)
 {
 	return UB_SLOT_WORD(state, UB_SLOT_GEN(w), UB_SLOT_ID(w));
@@ -112,8 +120,7 @@ int ub_slots_claim(const struct ub_slots *t, __u64 id, __u64 *word)
 		if (s.lowest < 0) {
 			if (s.empty < 0)
 				return -ENOSPC;
-			w = UB_SLOT_WORD(UB_SLOT_TENTATIVE,
-					 UB_SLOT_GEN(s.empty_word) + 1, id);
+			w = next_life(s.empty_word, id);
 			if (ub_cas(&ub_slot_rec(t, s.empty)->word,
 				   s.empty_word, w) == s.empty_word)
 				seen = w;
@@ -181,7 +188,7 @@ int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
 	/* Who joins too late for a former life may come and go in between. */
 	for (tries = 0; ; tries++, old = was) {
 		*clash = old;
-		if ((old && UB_WHO_GEN(old) == gen) || tries == UB_JOIN_TRIES)
+		if (UB_WHO_GEN(old) == gen || tries == UB_JOIN_TRIES)
 			return -EEXIST;
 		was = ub_cas(&own->who, old, who);
 		if (was == old)
