@@ -300,7 +300,7 @@ bool ub_bar_verdict(struct ub_bar *b, __u64 e)
 /* Member @m is fenced below b->epoch: whichever verdict stands then. */
 static enum ub_bar_state publish(struct ub_bar *b, __u32 m)
 {
-	__u16 reason = b->reason ? b->reason(b->ctx, m) : 0;
+	__u16 reason = ub_ld(&b->g.line[m].reason);
 
 	ub_cas(&b->g.head->verdict, 0, UB_VERDICT(m, reason));
 	b->wake = true;
@@ -383,9 +383,13 @@ static __u64 make_final(__u64 *word, __u64 bit)
 	return w;
 }
 
-bool ub_grp_fence(const struct ub_grp *g, __u32 i)
+bool ub_grp_fence(const struct ub_grp *g, __u32 i, __u32 reason)
 {
-	return make_final(&g->line[i].arrival, UB_ARR_FENCED) & UB_ARR_FENCED;
+	struct ub_member_line *line = &g->line[i];
+
+	if (!(ub_ld(&line->arrival) & UB_ARR_FINAL))
+		ub_st(&line->reason, (__u64)reason);
+	return make_final(&line->arrival, UB_ARR_FENCED) & UB_ARR_FENCED;
 }
 
 int ub_grp_shrink(const struct ub_grp *g, __u32 me)

@@ -90,8 +90,6 @@ enum ub_bar_state {
  * @sum: grows to the result
  * @verdict: the verdict that ended the group, once seen
  * @lost_epoch: first epoch that the lost member never reached
- * @reason: why a member that is found fenced was lost, or NULL
- * @ctx: for @reason
  */
 struct ub_bar {
 	struct ub_grp g;
@@ -106,8 +104,6 @@ struct ub_bar {
 	struct ub_window_sum sum;
 	__u64 verdict;
 	__u64 lost_epoch;
-	__u16 (*reason)(void *ctx, __u32 member);
-	void *ctx;
 };
 
 /**
@@ -181,9 +177,14 @@ static inline bool ub_bar_mixed(const struct ub_bar *b)
 
 /**
  * ub_grp_fence() - bar member @i from every later epoch
+ * @g: the group
+ * @i: the member
+ * @reason: enum ub_reason, for the verdict. Of several fencers one is heard.
+ *
+ * The caller rings all sleepers afterwards.
  * Return: true when it is fenced now, false when it is shrinking.
  */
-bool ub_grp_fence(const struct ub_grp *g, __u32 i);
+bool ub_grp_fence(const struct ub_grp *g, __u32 i, __u32 reason);
 
 /**
  * ub_grp_shrink() - member @me agrees to shrink; its word is final

@@ -51,6 +51,9 @@
 #include "slots.h"
 #include "transport.h"
 
+#define UB_NO_HOME		(~0U)	/* record index not known */
+#define UB_GROUP_MEMBERS_MAX	256	/* bound of max_members of any layout */
+
 enum ub_fabric_state {
 	UB_FABRIC_UP,
 	UB_FABRIC_FENCED,	/* peers fenced this node, or a test killed it */
@@ -73,6 +76,16 @@ struct ub_peer {
 	ktime_t seen;
 	bool alive;
 	u16 reason;
+};
+
+/**
+ * struct ub_slot_watch - since when a group slot has kept its word
+ * @word: last seen
+ * @since: when it was first seen so
+ */
+struct ub_slot_watch {
+	u64 word;
+	ktime_t since;
 };
 
 /**
@@ -121,6 +134,7 @@ struct ub_fabric {
 	struct list_head files;		/* ub_file.fabric_node, under members_lock */
 	spinlock_t sleepers_lock;
 	struct list_head sleepers;	/* ub_gmember.sleep_node */
+	struct ub_slot_watch *slot_watch;
 	struct ida lanes;
 	atomic64_t lane_incarnation;
 	struct ub_stats __percpu *stats;
@@ -183,6 +197,8 @@ struct ub_attachment {
  * @id: group id
  * @driver: held by the thread that is in a barrier ioctl for it
  * @bar: its engine, under @driver
+ * @base: epoch before the group's first
+ * @pending: arrived by ioctl, not awaited yet
  * @sched: schedule, or NULL until created
  * @table: members, ub_bar.g.n
  * @home: record index of each member's node, or ~0 when not known yet
@@ -202,6 +218,8 @@ struct ub_gmember {
 	u64 id;
 	struct mutex driver;
 	struct ub_bar bar;
+	u64 base;
+	bool pending;
 	struct ub_sched *sched;
 	struct ub_member *table;
 	u32 *home;
@@ -215,6 +233,30 @@ struct ub_gmember {
 	struct list_head sleep_node;
 	struct list_head fabric_node;
 	struct ub_group_stats *stats;
+};
+
+/**
+ * struct ub_group_spec - what a new group will be
+ * @id: computed id
+ * @base: epoch before the first
+ * @timeout: absolute
+ * @n: members
+ * @index: own place
+ * @user_driver: a library drives the pages
+ * @level: name
+ * @shape: the machine
+ * @table: members where they are known before, or NULL
+ */
+struct ub_group_spec {
+	u64 id;
+	u64 base;
+	u64 timeout;
+	u32 n;
+	u32 index;
+	bool user_driver;
+	char level[UB_NAME_LEN];
+	struct ub_shape shape;
+	const struct ub_member *table;
 };
 
 /* ---- fabric.c: life of a fabric ---- */
@@ -260,10 +302,16 @@ long ub_sync_range(struct ub_file *file, struct ub_range *arg);
 void ub_event_post(struct ub_file *file, const struct ub_event *ev);
 void ub_event_all(struct ub_fabric *f, const struct ub_event *ev);
 
-/* ---- group.c: making, shrinking and leaving groups ---- */
+/* ---- group_make.c: making and shrinking groups ---- */
 long ub_group_create(struct ub_file *file, struct ub_group_create *arg);
-long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg);
 long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg);
+
+/* ---- group.c: references, leaving, the tick ---- */
+struct ub_gmember *ub_gmember_alloc(struct ub_file *file,
+				    const struct ub_group_spec *spec);
+void ub_gmember_leave(struct ub_gmember *gm, u32 reason);
+u32 ub_group_home(struct ub_gmember *gm, u32 i);
+long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg);
 struct ub_gmember *ub_group_get(struct ub_file *file, u32 handle);
 void ub_group_put(struct ub_gmember *gm);
 /* The lane of @file died or its file closes: fence and leave all its groups. */
@@ -271,14 +319,17 @@ void ub_group_lane_dead(struct ub_file *file, u16 reason);
 void ub_group_release(struct ub_file *file);
 /* Kernel offset of page @pgoff of a group that @file is a member of, or 0. */
 u64 ub_group_page(struct ub_file *file, u64 gva);
-/* The tick: fence members on nodes that are lost, collect dead slots. */
 void ub_group_tick(struct ub_fabric *f);
+void ub_group_collect(struct ub_fabric *f);
+bool ub_slot_stale(struct ub_fabric *f, u32 slot);
 
 /* ---- barrier.c: arriving, sleeping, ringing ---- */
-long ub_barrier(struct ub_file *file, struct ub_barrier *arg,
-		struct ub_barrier __user *uarg);
+long ub_barrier(struct ub_file *file, struct ub_barrier *arg);
 long ub_kick(struct ub_file *file, struct ub_group_id *arg);
-int ub_bar_wait(struct ub_gmember *gm, u64 timeout, bool spin);
+int ub_bar_arrived(struct ub_gmember *gm);
+int ub_bar_wait(struct ub_gmember *gm, u64 timeout, bool killable);
+int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
+		    int (*done)(struct ub_gmember *gm));
 void ub_bar_ring(struct ub_gmember *gm);
 void ub_bar_wake_local(struct ub_fabric *f);
 void ub_bar_lost(struct ub_gmember *gm, struct ub_lost *lost);

@@ -178,7 +178,6 @@ static enum ub_bar_state step(uint32_t i, uint32_t slow)
 		ub_bar_init(&fresh, &w.g, w.sched[i], i, w.base);
 		expect(!ub_bar_resume(&fresh), "member %u", i);
 		expect(fresh.epoch == bar[i].epoch, "member %u", i);
-		fresh.reason = bar[i].reason;
 		bar[i] = fresh;
 	}
 	return ub_bar_poll(&bar[i]) ? UB_BAR_DONE : UB_BAR_WAIT;
@@ -285,7 +284,7 @@ static void large_epochs(void)
 				       -EOVERFLOW, "member %u", j);
 				expect(w.g.line[j].arrival == word, "%u", j);
 				/* A full word can still be fenced, apart. */
-				expect(ub_grp_fence(&w.g, j), "member %u", j);
+				expect(ub_grp_fence(&w.g, j, 100 + j), "member %u", j);
 				expect(UB_ARR_EPOCH(w.g.line[j].arrival) ==
 				       UB_EPOCH_MAX, "member %u", j);
 			}
@@ -304,12 +303,6 @@ static void settle(enum ub_bar_state *st)
 		for (i = 0; i < w.n; i++)
 			if (st[i] == UB_BAR_WAIT)
 				st[i] = ub_bar_record(&bar[i]);
-}
-
-static uint16_t why(void *ctx, uint32_t member)
-{
-	(void)ctx;
-	return 100 + member;
 }
 
 static void same_answer(const enum ub_bar_state *st, uint64_t e)
@@ -346,15 +339,13 @@ static void fences(void)
 		if (w.n < 2)
 			continue;
 		world_up(below(3) ? 0 : rnd() >> 3);
-		for (i = 0; i < w.n; i++)
-			bar[i].reason = why;
 		run(epochs, 6);
 		x = below(w.n);
 		for (left = 400 * w.n; left--; ) {
 			i = below(w.n);
 			if (!fenced && !below(6 * w.n)) {
-				expect(ub_grp_fence(&w.g, x), "%u", x);
-				expect(ub_grp_fence(&w.g, x), "%u", x);
+				expect(ub_grp_fence(&w.g, x, 100 + x), "%u", x);
+				expect(ub_grp_fence(&w.g, x, 100 + x), "%u", x);
 				fenced = true;
 			}
 			if (!in[i]) {
@@ -380,7 +371,7 @@ static void fences(void)
 			}
 		}
 		if (!fenced)
-			ub_grp_fence(&w.g, x);
+			ub_grp_fence(&w.g, x, 100 + x);
 		settle(st);
 		for (i = 0; i < w.n; i++) {
 			ok += st[i] == UB_BAR_DONE;
@@ -420,7 +411,7 @@ static void fenced_first(void)
 		flat(3, 1);
 		world_up(0);
 		run(e, 4);
-		expect(ub_grp_fence(&w.g, 1), "epoch %u", e);
+		expect(ub_grp_fence(&w.g, 1, 101), "epoch %u", e);
 		ub_bar_init(&b, &w.g, w.sched[1], 1, 0);
 		expect(ub_bar_arrive(&b, 0, 0, LAST_NONE) == -ESTALE, "%u", e);
 		expect(w.g.line[1].arrival == (UB_ARR_FENCED | e), "%u", e);
@@ -459,7 +450,7 @@ static void late_reader(void)
 		ub_bar_arrive(&bar[2], UB_RED_SUM, 100, LAST_NONE);
 		expect(ub_bar_record(&bar[0]) == UB_BAR_DONE, "epoch 1");
 		expect(!ub_bar_arrive(&bar[0], UB_RED_SUM, 2, LAST_NONE), "2");
-		ub_grp_fence(&w.g, 2);
+		ub_grp_fence(&w.g, 2, 102);
 		expect(ub_bar_record(&bar[0]) == UB_BAR_LOST, "epoch 2");
 		if (r)
 			ub_grp_shrink(&w.g, 0);
@@ -516,14 +507,14 @@ static void shrinks(void)
 		flat(2 + below(10), 1 + below(3));
 		world_up(0);
 		run(below(3), 5);
-		ub_grp_fence(&w.g, below(w.n));
+		ub_grp_fence(&w.g, below(w.n), 0);
 		for (i = 0; i < w.n; i++)
 			if (w.g.line[i].arrival & UB_ARR_FENCED || !below(8))
 				dead[i] = true;
 		for (j = 0; j < 400; j++) {
 			i = below(w.n);
 			if (dead[i]) {
-				bool f = ub_grp_fence(&w.g, i);
+				bool f = ub_grp_fence(&w.g, i, 100 + i);
 
 				expect(f == !shrunk[i], "member %u", i);
 				continue;
@@ -539,7 +530,7 @@ static void shrinks(void)
 		}
 		for (i = 0; i < w.n; i++) {
 			if (dead[i])
-				expect(shrunk[i] ? !ub_grp_fence(&w.g, i) :
+				expect(shrunk[i] ? !ub_grp_fence(&w.g, i, 100 + i) :
 				       ub_grp_shrink(&w.g, i) == -ESTALE, "%u", i);
 			alive += shrunk[i];
 		}
@@ -589,7 +580,7 @@ static void hostile(void)
 				ub_bar_sleep_begin(&bar[i]);
 				break;
 			case 3:
-				ub_grp_fence(&w.g, i);
+				ub_grp_fence(&w.g, i, 100 + i);
 				break;
 			case 4:
 				ub_grp_shrink(&w.g, i);

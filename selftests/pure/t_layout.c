@@ -136,7 +136,7 @@ AT(ub_contrib, value, 0); AT(ub_contrib, aux, 8);
 
 SIZE(ub_member_line, 64); ALIGN(ub_member_line, 8);
 AT(ub_member_line, arrival, 0); AT(ub_member_line, sleeping, 8);
-AT(ub_member_line, driver, 16); AT(ub_member_line, reserved, 24);
+AT(ub_member_line, driver, 16); AT(ub_member_line, reason, 24);
 AT(ub_member_line, contrib, 32);
 
 SIZE(ub_flag, 32); ALIGN(ub_flag, 8);
