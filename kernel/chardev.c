@@ -307,7 +307,7 @@ struct ub_cmd {
 };
 
 #define UB_CMD(nr, member, last, _how, _flags, _fn)			\
-	[nr - UB_CMD_INFO] = {						\
+	[(nr) - UB_CMD_INFO] = {					\
 		.size = sizeof(((union ub_ucmd *)0)->member) +		\
 			BUILD_BUG_ON_ZERO(offsetof(typeof(		\
 			((union ub_ucmd *)0)->member), flags) != 4),	\

@@ -45,11 +45,12 @@ static inline int ub_user_pgprot(struct vm_area_struct *vma, unsigned long addr,
 	*prot = args.pgprot;
 	follow_pfnmap_end(&args);
 #else
-	spinlock_t *ptl;
+	spinlock_t *ptl;	/* of the page table */
 	pte_t *ptep;
 
 	if (follow_pte(vma->vm_mm, addr, &ptep, &ptl))
 		return -EFAULT;
+	__acquire(ptl);
 	*prot = __pgprot(pte_flags(*ptep));
 	pte_unmap_unlock(ptep, ptl);
 #endif

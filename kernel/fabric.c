@@ -20,8 +20,9 @@
 
 #define UB_FS_MAGIC	0x55424641
 
+/* Registered fabrics. */
 LIST_HEAD(ub_fabrics);
-DEFINE_MUTEX(ub_fabrics_lock);
+DEFINE_MUTEX(ub_fabrics_lock);	/* of the list; members of it stay up under it */
 
 static struct workqueue_struct *ub_wq;
 static struct vfsmount *ub_mnt;
@@ -324,7 +325,6 @@ EXPORT_SYMBOL_GPL(ub_fabric_bell);
  *	while a test hook holds all calls.
  */
 int ub_fabric_enter(struct ub_fabric *f)
-	__cond_acquires(&f->state_sem)
 {
 	if (READ_ONCE(f->paused) &&
 	    wait_event_killable(f->pause_wq, !READ_ONCE(f->paused)))

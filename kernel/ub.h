@@ -138,11 +138,11 @@ struct ub_fabric {
 	u32 freed;			/* counts releases from quarantine */
 	wait_queue_head_t win_wq;	/* for @freed */
 
-	struct mutex files_lock;
+	struct mutex files_lock;	/* of @files */
 	struct list_head files;		/* ub_file.fabric_node */
-	struct mutex members_lock;
+	struct mutex members_lock;	/* of @members */
 	struct list_head members;	/* ub_gmember.fabric_node */
-	spinlock_t sleepers_lock;
+	spinlock_t sleepers_lock;	/* of @sleepers */
 	struct list_head sleepers;	/* ub_gmember.sleep_node */
 	struct ida lanes;
 	atomic64_t lane_incarnation;
@@ -178,13 +178,13 @@ struct ub_file {
 	u32 lane;
 	u64 lane_incarnation;
 	bool lane_dead;
-	struct mutex lock;
+	struct mutex lock;		/* of the next three */
 	struct rb_root attachments;
 	struct list_head windows;
 	struct xarray groups;
 	struct list_head fabric_node;
 
-	spinlock_t event_lock;
+	spinlock_t event_lock;		/* of the ring */
 	wait_queue_head_t event_wq;
 	struct ub_event *events;
 	u32 event_head, event_tail;
@@ -272,7 +272,7 @@ struct ub_gmember {
 	u32 slot;
 	u64 word;
 	u64 id;
-	struct mutex driver;
+	struct mutex driver;		/* one agent at a time */
 	struct ub_bar bar;
 	struct ub_sched *sched;
 	struct ub_member *table;

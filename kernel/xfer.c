@@ -20,7 +20,7 @@
 
 #define XFER_CHUNK	(64UL << 10)
 #define XFER_STUCK	64		/* fault-ins without progress */
-#define XFER_CAS_TRIES	(1U << 20)
+#define XFER_CAS_TRIES	1000000U
 #define XFER_BATCH	8
 
 static const u32 op_right[UB_XFER_OPS] = {
