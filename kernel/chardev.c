@@ -264,7 +264,7 @@ static long cmd_group_shrink(struct ub_file *file, union ub_ucmd *u,
 static long cmd_barrier(struct ub_file *file, union ub_ucmd *u,
 			void __user *uarg)
 {
-	return ub_barrier(file, &u->barrier, uarg);
+	return ub_barrier(file, &u->barrier);
 }
 
 static long cmd_kick(struct ub_file *file, union ub_ucmd *u, void __user *uarg)
@@ -342,7 +342,7 @@ static const struct ub_cmd commands[] = {
 	UB_CMD(UB_CMD_BARRIER, barrier, out_lost, UB_C_OUT | UB_C_OUT_ERR,
 	       UB_BARRIER_ARRIVE | UB_BARRIER_WAIT | UB_BARRIER_TEST |
 	       UB_BARRIER_HANDOVER | UB_BARRIER_SLEEP, cmd_barrier),
-	UB_CMD(UB_CMD_KICK, group_id, reserved, UB_C_ENTER, 0, cmd_kick),
+	UB_CMD(UB_CMD_KICK, group_id, reserved, 0, 0, cmd_kick),
 	UB_CMD(UB_CMD_XFER, xfer, out_done, UB_C_OUT | UB_C_OUT_ERR, 0,
 	       cmd_xfer),
 	UB_CMD(UB_CMD_FENCE, range, length, UB_C_ENTER, 0, cmd_fence),
@@ -415,10 +415,11 @@ static long ub_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 		return -EINVAL;
 
 	ret = cmd_run(file, c, &u, uarg);
-	if (!(c->how & UB_C_OUT) || ret == -ERESTARTSYS)
+	if (!(c->how & UB_C_OUT) || (ret && !(c->how & UB_C_OUT_ERR)))
 		return ret;
-	if (ret && !(c->how & UB_C_OUT_ERR))
-		return ret;
+	/* A call that is restarted may ask for less than before. */
+	if (ret == -ERESTARTSYS)
+		head = offsetof(struct ub_info, flags);
 	if (copy_to_user(uarg + head, (char *)&u + head,
 			 min(size, c->size) - head))
 		return -EFAULT;

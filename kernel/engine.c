@@ -128,6 +128,8 @@ bool ub_bar_poll(struct ub_bar *b)
 {
 	const struct ub_sched *s = b->sched;
 
+	if (!s)
+		return false;
 	while (b->round < s->nrounds) {
 		const struct ub_round *rd = &s->round[b->round];
 		__u32 p;
@@ -220,6 +222,14 @@ static void start_rounds(struct ub_bar *b, __u32 op, __u64 value, __u64 aux)
 	b->sum = (struct ub_window_sum){ .full = value, .aux = aux };
 }
 
+/* What an own arrival word other than the one left there means. */
+static int refused(const struct ub_bar *b, __u64 word)
+{
+	if (word & UB_ARR_FINAL)
+		return -ESTALE;
+	return word == b->word ? 0 : -EBUSY;
+}
+
 int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 {
 	struct ub_member_line *own = &b->g.line[b->me];
@@ -227,16 +237,26 @@ int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT | (last & UB_AUX_LAST_MASK);
 	struct ub_contrib *c = &own->contrib[e & 1];
 	__u64 old;
+	int err;
 
 	if (op >= UB_RED_OPS)
 		return -EINVAL;
 	if (e > UB_EPOCH_MAX)
 		return -EOVERFLOW;
+	/*
+	 * An arrival that is refused leaves the contribution alone: without
+	 * an end of e - 1 for this member, somebody may still read it for e - 2.
+	 */
+	err = refused(b, ub_ld(&own->arrival));
+	if (err)
+		return err;
+	if (ub_bar_verdict(b, e))
+		return -ESTALE;
 	ub_st(&c->value, value);
 	ub_st(&c->aux, aux);
 	old = ub_cas(&own->arrival, b->word, e);
 	if (old != b->word)
-		return old & UB_ARR_FINAL ? -ESTALE : -EBUSY;
+		return refused(b, old);
 	b->word = e;
 	b->epoch = e;
 	start_rounds(b, op, value, aux);
@@ -280,7 +300,7 @@ bool ub_bar_verdict(struct ub_bar *b, __u64 e)
 /* Member @m is fenced below b->epoch: whichever verdict stands then. */
 static enum ub_bar_state publish(struct ub_bar *b, __u32 m)
 {
-	__u16 reason = b->reason ? b->reason(b->ctx, m) : 0;
+	__u16 reason = ub_ld(&b->g.line[m].reason);
 
 	ub_cas(&b->g.head->verdict, 0, UB_VERDICT(m, reason));
 	b->wake = true;
@@ -363,9 +383,13 @@ static __u64 make_final(__u64 *word, __u64 bit)
 	return w;
 }
 
-bool ub_grp_fence(const struct ub_grp *g, __u32 i)
+bool ub_grp_fence(const struct ub_grp *g, __u32 i, __u32 reason)
 {
-	return make_final(&g->line[i].arrival, UB_ARR_FENCED) & UB_ARR_FENCED;
+	struct ub_member_line *line = &g->line[i];
+
+	if (!(ub_ld(&line->arrival) & UB_ARR_FINAL))
+		ub_st(&line->reason, (__u64)reason);
+	return make_final(&line->arrival, UB_ARR_FENCED) & UB_ARR_FENCED;
 }
 
 int ub_grp_shrink(const struct ub_grp *g, __u32 me)

@@ -90,8 +90,6 @@ enum ub_bar_state {
  * @sum: grows to the result
  * @verdict: the verdict that ended the group, once seen
  * @lost_epoch: first epoch that the lost member never reached
- * @reason: why a member that is found fenced was lost, or NULL
- * @ctx: for @reason
  */
 struct ub_bar {
 	struct ub_grp g;
@@ -106,8 +104,6 @@ struct ub_bar {
 	struct ub_window_sum sum;
 	__u64 verdict;
 	__u64 lost_epoch;
-	__u16 (*reason)(void *ctx, __u32 member);
-	void *ctx;
 };
 
 /**
@@ -132,7 +128,9 @@ void ub_bar_init(struct ub_bar *b, const struct ub_grp *g,
  *
  * Return: 0; -EOVERFLOW at the last epoch; -EINVAL for an unknown @op;
  *	-EBUSY when another agent arrived for this member; -ESTALE when the
- *	member was fenced or is shrinking (ub_bar_verdict() tells more).
+ *	member was fenced or is shrinking, or a verdict ended the group
+ *	(ub_bar_verdict() tells more). Nothing is stored on an error that
+ *	stood before the call.
  */
 int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last);
 
@@ -141,7 +139,8 @@ int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last);
  *
  * Replays the rounds of the record's epoch; storing a flag of the current
  * epoch again is harmless.
- * Return: 0, or -EINVAL when the member has not arrived at @b->epoch + 1
+ * Return: 0, or -EINVAL when the member never arrived. Whether the barrier it
+ *	stands at has been awaited, only its agents know.
  */
 int ub_bar_resume(struct ub_bar *b);
 
@@ -178,9 +177,14 @@ static inline bool ub_bar_mixed(const struct ub_bar *b)
 
 /**
  * ub_grp_fence() - bar member @i from every later epoch
+ * @g: the group
+ * @i: the member
+ * @reason: enum ub_reason, for the verdict. Of several fencers one is heard.
+ *
+ * The caller rings all sleepers afterwards.
  * Return: true when it is fenced now, false when it is shrinking.
  */
-bool ub_grp_fence(const struct ub_grp *g, __u32 i);
+bool ub_grp_fence(const struct ub_grp *g, __u32 i, __u32 reason);
 
 /**
  * ub_grp_shrink() - member @me agrees to shrink; its word is final

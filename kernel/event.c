@@ -24,7 +24,7 @@ void ub_event_post(struct ub_file *file, const struct ub_event *ev)
 	spin_lock_irqsave(&file->event_lock, flags);
 	if (file->event_lost || file->event_head - file->event_tail == UB_EVENTS) {
 		file->event_lost++;
-		ub_stat_inc(file->fabric, UB_STAT_EVENTS_LOST);
+		ub_count(file->fabric, events_lost);
 	} else {
 		struct ub_event *slot = &file->events[file->event_head % UB_EVENTS];
 

@@ -86,6 +86,7 @@ static void fabric_release(struct device *dev)
 		ida_free(&ub_minors, f->minor);
 	free_percpu(f->stats);
 	bitmap_free(f->slice_map);
+	kvfree(f->slot_watch);
 	kvfree(f->peer);
 	kfree(f);
 }
@@ -186,7 +187,8 @@ static int fabric_lay_out(struct ub_fabric *f, void *mem, u64 size)
 	};
 	f->peer = kvcalloc(f->geo.max_nodes, sizeof(*f->peer), GFP_KERNEL);
 	f->slice_map = bitmap_zalloc(f->geo.slice_size / UB_GVA_ALIGN, GFP_KERNEL);
-	return f->peer && f->slice_map ? 0 : -ENOMEM;
+	f->slot_watch = kvcalloc(f->geo.nslots, sizeof(*f->slot_watch), GFP_KERNEL);
+	return f->peer && f->slice_map && f->slot_watch ? 0 : -ENOMEM;
 }
 
 /**
@@ -307,9 +309,9 @@ void ub_fabric_bell(struct ub_fabric *f)
 
 	if (READ_ONCE(f->state) != UB_FABRIC_UP)
 		return;
-	ub_stat_inc(f, UB_STAT_BELLS);
+	ub_count(f, bells);
 	ub_bar_wake_local(f);
-	rec = ub_shm_node(f, f->self);
+	rec = ub_shm_node_rec(f, f->self);
 	if (ub_ld(&rec->poke))
 		mod_delayed_work(ub_wq, &f->tick, 0);
 }
@@ -327,7 +329,8 @@ EXPORT_SYMBOL_GPL(ub_fabric_bell);
 int ub_fabric_enter(struct ub_fabric *f)
 {
 	if (READ_ONCE(f->paused) &&
-	    wait_event_killable(f->pause_wq, !READ_ONCE(f->paused)))
+	    wait_event_killable(f->pause_wq, !READ_ONCE(f->paused) ||
+				READ_ONCE(f->state) != UB_FABRIC_UP))
 		return -EINTR;
 	down_read(&f->state_sem);
 	if (f->state == UB_FABRIC_UP)

@@ -21,6 +21,7 @@
 #include "ub.h"
 
 #define UB_ATTACH_TRIES	8
+#define UB_COLLECT_TICKS	4	/* reading all slots costs */
 
 /**
  * ub_member_view() - read a node's record, once
@@ -33,7 +34,7 @@
  */
 bool ub_member_view(struct ub_fabric *f, u32 index, struct ub_node_view *v)
 {
-	struct ub_shm_node *rec = ub_shm_node(f, index);
+	struct ub_shm_node *rec = ub_shm_node_rec(f, index);
 
 	v->word = ub_ld(&rec->word);
 	v->incarnation = ub_ld(&rec->incarnation);
@@ -111,7 +112,7 @@ bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation)
 	u32 i;
 
 	for (i = 0; i < f->geo.max_nodes; i++) {
-		struct ub_shm_node *rec = ub_shm_node(f, i);
+		struct ub_shm_node *rec = ub_shm_node_rec(f, i);
 		u64 word = ub_ld(&rec->word);
 
 		if (UB_NODE_STATE(word) == UB_NODE_EMPTY ||
@@ -138,7 +139,7 @@ bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation)
  */
 void ub_member_ring(struct ub_fabric *f, u32 index, bool poke)
 {
-	struct ub_shm_node *rec = ub_shm_node(f, index);
+	struct ub_shm_node *rec = ub_shm_node_rec(f, index);
 	u64 bell;
 
 	if (poke)
@@ -148,8 +149,8 @@ void ub_member_ring(struct ub_fabric *f, u32 index, bool poke)
 	bell = ub_ld(&rec->bell);
 	if (!bell)
 		return;
-	ub_stat_inc(f, UB_STAT_RINGS);
-	trace_ub_ring(f->node, UB_NODE_ID(ub_ld(&rec->word)));
+	ub_count(f, rings);
+	trace_ub_ring(f, 0, index);
 	f->ops->ring(f, bell);
 }
 
@@ -179,7 +180,7 @@ void ub_member_poke_all(struct ub_fabric *f)
  */
 void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason)
 {
-	struct ub_shm_node *rec = ub_shm_node(f, index);
+	struct ub_shm_node *rec = ub_shm_node_rec(f, index);
 	u64 w = ub_ld(&rec->word);
 
 	if (UB_NODE_STATE(w) != UB_NODE_UP || (w & UB_NODE_FENCED))
@@ -303,7 +304,7 @@ static int claim_rank(struct ub_fabric *f, u32 index, u64 word)
 		return 2;
 	if (state == UB_NODE_CLAIMING)
 		return 0;
-	if (ub_ld(&ub_shm_node(f, index)->generation) != f->generation)
+	if (ub_ld(&ub_shm_node_rec(f, index)->generation) != f->generation)
 		return 2;
 	return state == UB_NODE_LEFT ? 1 : 0;
 }
@@ -315,7 +316,7 @@ static int claim_pick(struct ub_fabric *f, u64 *word, u64 *incarnation)
 
 	*incarnation = 0;
 	for (i = 0; i < f->geo.max_nodes; i++) {
-		struct ub_shm_node *rec = ub_shm_node(f, i);
+		struct ub_shm_node *rec = ub_shm_node_rec(f, i);
 		u64 w = ub_ld(&rec->word);
 		int r = claim_rank(f, i, w);
 
@@ -360,7 +361,7 @@ static int attach_claim(struct ub_fabric *f)
 			f->geo.max_nodes);
 		return index;
 	}
-	rec = ub_shm_node(f, index);
+	rec = ub_shm_node_rec(f, index);
 	if (ub_cas(&rec->word, old, w) != old)
 		return -EAGAIN;
 	if (claim_clash(f, index)) {
@@ -410,7 +411,7 @@ int ub_member_attach(struct ub_fabric *f)
 	memset(f->peer, 0, f->geo.max_nodes * sizeof(*f->peer));
 	f->peer[f->self] = (struct ub_peer){
 		.word = f->word, .incarnation = f->incarnation,
-		.heartbeat = ub_ld(&ub_shm_node(f, f->self)->heartbeat),
+		.heartbeat = ub_ld(&ub_shm_node_rec(f, f->self)->heartbeat),
 		.seen = ktime_get(), .alive = true,
 	};
 	f->last_tick = ktime_get();
@@ -432,7 +433,7 @@ int ub_member_attach(struct ub_fabric *f)
  */
 void ub_member_detach(struct ub_fabric *f)
 {
-	u64 *word = &ub_shm_node(f, f->self)->word;
+	u64 *word = &ub_shm_node_rec(f, f->self)->word;
 	u64 left = UB_NODE_WORD(UB_NODE_LEFT, f->node, (u32)f->word);
 
 	if (ub_cas(word, f->word, left) != f->word)
@@ -454,7 +455,7 @@ static void peer_up(struct ub_fabric *f, u32 index, const struct ub_node_view *v
 		.word = v->word, .incarnation = v->incarnation,
 		.heartbeat = v->heartbeat, .seen = ktime_get(), .alive = true,
 	};
-	ub_stat_inc(f, UB_STAT_NODE_UP);
+	ub_count(f, node_up);
 	trace_ub_node_up(f->node, ev.node, ev.incarnation, 0);
 	ub_event_all(f, &ev);
 }
@@ -471,7 +472,7 @@ static void peer_down(struct ub_fabric *f, u32 index, u16 reason)
 
 	p->alive = false;
 	p->reason = reason;
-	ub_stat_inc(f, UB_STAT_NODE_DOWN);
+	ub_count(f, node_down);
 	trace_ub_node_down(f->node, ev.node, ev.incarnation, reason);
 	if (reason != UB_REASON_LEFT)
 		dev_warn_ratelimited(&f->dev, "node %u is lost: reason %u\n",
@@ -488,7 +489,7 @@ static u16 down_reason(struct ub_fabric *f, u32 index,
 
 	if (valid && v->incarnation == p->incarnation) {
 		if (v->word & UB_NODE_FENCED)
-			return ub_ld(&ub_shm_node(f, index)->reason) & 0xffff ?:
+			return ub_ld(&ub_shm_node_rec(f, index)->reason) & 0xffff ?:
 			       UB_REASON_FENCED;
 		if (UB_NODE_STATE(v->word) == UB_NODE_LEFT)
 			return UB_REASON_LEFT;
@@ -528,7 +529,7 @@ static void watch_peer(struct ub_fabric *f, u32 index, ktime_t now)
 /* Has this node been fenced, or its record or fabric been given away? */
 static bool tick_fenced(struct ub_fabric *f)
 {
-	struct ub_shm_node *rec = ub_shm_node(f, f->self);
+	struct ub_shm_node *rec = ub_shm_node_rec(f, f->self);
 	u64 w = ub_ld(&rec->word);
 	u16 reason = UB_REASON_REBOOT;
 
@@ -555,6 +556,18 @@ static void tick_lanes(struct ub_fabric *f)
 	mutex_unlock(&f->files_lock);
 }
 
+/* Not ub_fabric_enter(): a test hook may hold that for long. */
+static void tick_groups(struct ub_fabric *f)
+{
+	down_read(&f->state_sem);
+	if (f->state == UB_FABRIC_UP) {
+		ub_group_tick(f);
+		if (f->peer[f->self].heartbeat % UB_COLLECT_TICKS == 0)
+			ub_group_collect(f);
+	}
+	up_read(&f->state_sem);
+}
+
 /**
  * ub_member_tick() - heartbeat, and a look at everybody
  * @work: ub_fabric.tick
@@ -572,13 +585,13 @@ void ub_member_tick(struct work_struct *work)
 	if (READ_ONCE(f->state) != UB_FABRIC_UP || READ_ONCE(f->paused))
 		return;
 	if (ktime_ms_delta(now, f->last_tick) > f->period_ms + f->detect_ms / 2) {
-		ub_stat_inc(f, UB_STAT_LATE_TICKS);
+		ub_count(f, late_ticks);
 		f->watch_from = now;
 	}
 	f->last_tick = now;
 	if (tick_fenced(f))
 		return;
-	rec = ub_shm_node(f, f->self);
+	rec = ub_shm_node_rec(f, f->self);
 	ub_swap(&rec->poke, 0ULL);
 	for (i = 0; i < f->geo.max_nodes; i++)
 		if (i != f->self)
@@ -589,6 +602,6 @@ void ub_member_tick(struct work_struct *work)
 	ub_st(&rec->heartbeat, f->peer[f->self].heartbeat);
 	tick_lanes(f);
 	ub_win_tick(f);
-	ub_group_tick(f);
+	tick_groups(f);
 	ub_fabric_requeue(f, f->period_ms);
 }

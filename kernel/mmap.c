@@ -60,9 +60,9 @@ static vm_fault_t ub_fault(struct vm_fault *vmf)
 out:
 	up_read(&f->state_sem);
 	if (ret == VM_FAULT_SIGBUS)
-		ub_stat_inc(f, UB_STAT_SIGBUS);
+		ub_count(f, sigbus);
 	else
-		ub_stat_inc(f, UB_STAT_FAULTS);
+		ub_count(f, faults);
 	return ret;
 }
 
@@ -171,7 +171,7 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len)
 {
 	trace_ub_revoke(f->node, gva, len);
-	ub_stat_inc(f, UB_STAT_REVOKES);
+	ub_count(f, revokes);
 	down_write(&f->map_sem);
 	unmap_mapping_range(f->inode->i_mapping, gva, len, 1);
 	up_write(&f->map_sem);
@@ -186,7 +186,7 @@ void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len)
 void ub_mmap_revoke_all(struct ub_fabric *f)
 {
 	trace_ub_revoke(f->node, 0, 0);
-	ub_stat_inc(f, UB_STAT_REVOKES);
+	ub_count(f, revokes);
 	down_write(&f->map_sem);
 	unmap_mapping_range(f->inode->i_mapping, 0, 0, 1);
 	up_write(&f->map_sem);

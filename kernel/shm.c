@@ -42,6 +42,8 @@ int ub_shm_geometry(u64 size, struct ub_shm_geo *geo)
 	u64 off = UB_LAYOUT_PAGE;
 
 	BUILD_BUG_ON(sizeof(struct ub_shm_header) > UB_LAYOUT_PAGE);
+	BUILD_BUG_ON(tiers[0].nodes > UB_SHM_MAX_NODES);
+	BUILD_BUG_ON(tiers[0].members > UB_GROUP_MEMBERS_MAX);
 	BUILD_BUG_ON(sizeof(struct ub_shm_node) != 128);
 	BUILD_BUG_ON(sizeof(struct ub_shm_window) != 128);
 

@@ -21,6 +21,7 @@
 #include <ub/ub_layout.h>
 #include "slots.h"
 
+#define UB_SHM_MAX_NODES	64
 #define UB_SHM_MAGIC	0x4255464142524943ULL	/* "CIRBAFUB" in memory order */
 
 /* Header state word: {state:2, spare:14, nonce:48}. */

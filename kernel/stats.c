@@ -6,23 +6,11 @@
  */
 #include "ub.h"
 
+/* In the order of struct ub_stats. */
 static const char * const names[UB_STATS] = {
-	[UB_STAT_BARRIERS]	= "barriers",
-	[UB_STAT_SLEEPS]	= "sleeps",
-	[UB_STAT_RINGS]		= "rings",
-	[UB_STAT_BELLS]		= "bells",
-	[UB_STAT_TIMEOUTS]	= "timeouts",
-	[UB_STAT_VERDICTS]	= "verdicts",
-	[UB_STAT_FAULTS]	= "faults",
-	[UB_STAT_SIGBUS]	= "sigbus",
-	[UB_STAT_REVOKES]	= "revokes",
-	[UB_STAT_PUT_BYTES]	= "put-bytes",
-	[UB_STAT_GET_BYTES]	= "get-bytes",
-	[UB_STAT_ATOMICS]	= "atomics",
-	[UB_STAT_NODE_UP]	= "node-up",
-	[UB_STAT_NODE_DOWN]	= "node-down",
-	[UB_STAT_LATE_TICKS]	= "late-ticks",
-	[UB_STAT_EVENTS_LOST]	= "events-lost",
+	"barriers", "by-record", "sleeps", "timeouts", "verdicts", "rings",
+	"bells", "faults", "sigbus", "revokes", "put-bytes", "get-bytes",
+	"atomics", "node-up", "node-down", "late-ticks", "events-lost",
 };
 
 /**
@@ -43,27 +31,28 @@ struct ub_stats __percpu *ub_stats_alloc(void)
  *
  * Context: any.
  */
-void ub_stats_sum(struct ub_fabric *f, struct ub_stats *sum)
+void ub_stats_sum(struct ub_fabric *f, u64 sum[UB_STATS])
 {
-	int cpu, i;
+	unsigned int i;
+	int cpu;
 
-	memset(sum, 0, sizeof(*sum));
+	memset(sum, 0, UB_STATS * sizeof(*sum));
 	for_each_possible_cpu(cpu) {
-		const struct ub_stats *s = per_cpu_ptr(f->stats, cpu);
+		const u64 *s = (const u64 *)per_cpu_ptr(f->stats, cpu);
 
 		for (i = 0; i < UB_STATS; i++)
-			sum->count[i] += READ_ONCE(s->count[i]);
+			sum[i] += READ_ONCE(s[i]);
 	}
 }
 
 /**
  * ub_stats_name() - name of a counter, for tools
- * @stat: the counter
+ * @stat: its number
  *
  * Context: any.
  * Return: the name, or NULL for an unknown one.
  */
-const char *ub_stats_name(enum ub_stat stat)
+const char *ub_stats_name(unsigned int stat)
 {
 	return stat < UB_STATS ? names[stat] : NULL;
 }

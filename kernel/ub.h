@@ -62,6 +62,9 @@
 #include "stats.h"
 #include "transport.h"
 
+#define UB_NO_HOME		(~0U)	/* record index not known */
+#define UB_GROUP_MEMBERS_MAX	256	/* bound of max_members of any layout */
+
 enum ub_fabric_state {
 	UB_FABRIC_UP,
 	UB_FABRIC_FENCED,	/* peers fenced this node, or a test killed it */
@@ -84,6 +87,16 @@ struct ub_peer {
 	ktime_t seen;
 	bool alive;
 	u16 reason;
+};
+
+/**
+ * struct ub_slot_watch - since when a group slot has kept its word
+ * @word: last seen
+ * @since: when it was first seen so
+ */
+struct ub_slot_watch {
+	u64 word;
+	ktime_t since;
 };
 
 /**
@@ -144,6 +157,7 @@ struct ub_fabric {
 	struct list_head members;	/* ub_gmember.fabric_node */
 	spinlock_t sleepers_lock;	/* of @sleepers */
 	struct list_head sleepers;	/* ub_gmember.sleep_node */
+	struct ub_slot_watch *slot_watch;
 	struct ida lanes;
 	atomic64_t lane_incarnation;
 	struct ub_stats __percpu *stats;
@@ -255,6 +269,8 @@ struct ub_attachment {
  * @id: group id
  * @driver: held by the thread that is in a barrier ioctl for it
  * @bar: its engine, under @driver
+ * @base: epoch before the group's first
+ * @pending: arrived by ioctl, not awaited yet
  * @sched: schedule, or NULL until created
  * @table: members, ub_bar.g.n
  * @home: record index of each member's node, or ~0 when not known yet
@@ -262,7 +278,12 @@ struct ub_attachment {
  * @level: name
  * @wq: where its sleeper waits
  * @rung: a ring came since the sleeper looked
+ * @user_driver: made with UB_GROUP_USER_DRIVER
+ * @dead: under state_sem held for write: it left
  * @lost: a verdict was reported to the file's events
+ * @sleep_node: in ub_fabric.sleepers
+ * @fabric_node: in ub_fabric.members
+ * @stats: see ub_stat_inc()
  */
 struct ub_gmember {
 	struct kref ref;
@@ -274,19 +295,21 @@ struct ub_gmember {
 	u64 id;
 	struct mutex driver;		/* one agent at a time */
 	struct ub_bar bar;
+	u64 base;
+	bool pending;
 	struct ub_sched *sched;
 	struct ub_member *table;
 	u32 *home;
 	struct ub_shape shape;
 	char level[UB_NAME_LEN];
 	bool user_driver;
-	bool dead;			/* under file->lock: destroyed */
+	bool dead;
 	bool lost;
 	wait_queue_head_t wq;
 	bool rung;
 	struct list_head sleep_node;
 	struct list_head fabric_node;
-	struct ub_group_stats *stats;
+	struct ub_group_stats stats;
 };
 
 /* ---- records in shared memory ---- */
@@ -295,7 +318,7 @@ static inline struct ub_shm_header *ub_shm_hdr(struct ub_fabric *f)
 	return f->mem;
 }
 
-static inline struct ub_shm_node *ub_shm_node(struct ub_fabric *f, u32 index)
+static inline struct ub_shm_node *ub_shm_node_rec(struct ub_fabric *f, u32 index)
 {
 	return (struct ub_shm_node *)(f->mem + f->geo.nodes_off) + index;
 }
@@ -318,6 +341,30 @@ int ub_chardev_add(struct ub_fabric *f);
 void ub_chardev_del(struct ub_fabric *f);
 bool ub_lane_gone(struct ub_file *file);
 void ub_lane_dead(struct ub_file *file);
+
+/**
+ * struct ub_group_spec - what a new group will be
+ * @id: computed id
+ * @base: epoch before the first
+ * @timeout: absolute
+ * @n: members
+ * @index: own place
+ * @user_driver: a library drives the pages
+ * @level: name
+ * @shape: the machine
+ * @table: members where they are known before, or NULL
+ */
+struct ub_group_spec {
+	u64 id;
+	u64 base;
+	u64 timeout;
+	u32 n;
+	u32 index;
+	bool user_driver;
+	char level[UB_NAME_LEN];
+	struct ub_shape shape;
+	const struct ub_member *table;
+};
 
 /* ---- fabric.c: life of a fabric ---- */
 extern struct list_head ub_fabrics;
@@ -417,10 +464,16 @@ void ub_loop_exit(void);
 int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id);
 int ub_loop_del(int id);
 
-/* ---- group.c: making, shrinking and leaving groups ---- */
+/* ---- group_make.c: making and shrinking groups ---- */
 long ub_group_create(struct ub_file *file, struct ub_group_create *arg);
-long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg);
 long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg);
+
+/* ---- group.c: references, leaving, the tick ---- */
+struct ub_gmember *ub_gmember_alloc(struct ub_file *file,
+				    const struct ub_group_spec *spec);
+void ub_gmember_leave(struct ub_gmember *gm, u32 reason);
+u32 ub_group_home(struct ub_gmember *gm, u32 i);
+long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg);
 struct ub_gmember *ub_group_get(struct ub_file *file, u32 handle);
 void ub_group_put(struct ub_gmember *gm);
 /* The lane of @file died or its file closes: fence and leave all its groups. */
@@ -428,14 +481,17 @@ void ub_group_lane_dead(struct ub_file *file, u16 reason);
 void ub_group_release(struct ub_file *file);
 /* Kernel offset of page @pgoff of a group that @file is a member of, or 0. */
 u64 ub_group_page(struct ub_file *file, u64 gva);
-/* The tick: fence members on nodes that are lost, collect dead slots. */
 void ub_group_tick(struct ub_fabric *f);
+void ub_group_collect(struct ub_fabric *f);
+bool ub_slot_stale(struct ub_fabric *f, u32 slot);
 
 /* ---- barrier.c: arriving, sleeping, ringing ---- */
-long ub_barrier(struct ub_file *file, struct ub_barrier *arg,
-		struct ub_barrier __user *uarg);
+long ub_barrier(struct ub_file *file, struct ub_barrier *arg);
 long ub_kick(struct ub_file *file, struct ub_group_id *arg);
-int ub_bar_wait(struct ub_gmember *gm, u64 timeout, bool spin);
+int ub_bar_arrived(struct ub_gmember *gm);
+int ub_bar_wait(struct ub_gmember *gm, u64 timeout, bool killable);
+int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
+		    int (*done)(struct ub_gmember *gm));
 void ub_bar_ring(struct ub_gmember *gm);
 void ub_bar_wake_local(struct ub_fabric *f);
 void ub_bar_lost(struct ub_gmember *gm, struct ub_lost *lost);

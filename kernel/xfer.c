@@ -133,8 +133,10 @@ static int xfer_copy(struct ub_file *file, const struct ub_xfer_op_desc *d)
 			return -EFAULT;
 		cond_resched();
 	}
-	ub_stat_add(file->fabric, d->op == UB_XFER_PUT ? UB_STAT_PUT_BYTES :
-		    UB_STAT_GET_BYTES, done);
+	if (d->op == UB_XFER_PUT)
+		ub_count_add(file->fabric, put_bytes, done);
+	else
+		ub_count_add(file->fabric, get_bytes, done);
 	return 0;
 }
 
@@ -225,7 +227,7 @@ static int xfer_atomic(struct ub_file *file, const struct ub_xfer_op_desc *d)
 	xfer_end(file);
 	if (err)
 		return err;
-	ub_stat_inc(file->fabric, UB_STAT_ATOMICS);
+	ub_count(file->fabric, atomics);
 	if (!d->addr)
 		return 0;
 	old32 = old;

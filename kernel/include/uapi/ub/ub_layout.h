@@ -87,14 +87,14 @@ struct ub_contrib {
  * @arrival: UB_ARR_* and the epoch; the member's own, others only fence it
  * @sleeping: not 0 while the member's agent sleeps; a sender rings then
  * @driver: UB_DRIVER_*
- * @reserved: zero
+ * @reason: enum ub_reason, stored by whoever fences before it does
  * @contrib: contributions by parity of the epoch, stored before arriving
  */
 struct ub_member_line {
 	__u64 arrival;
 	__u64 sleeping;
 	__u64 driver;
-	__u64 reserved;
+	__u64 reason;
 	struct ub_contrib contrib[2];
 };
 

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Groups: making and shrinking them, without a leader.
+ *
+ * A group's id is computed by its members from what they all know, so they
+ * meet in one slot (slots.c). Creating is the group's first barrier, run on
+ * the arrival words alone, since nobody knows the whole table before it; it
+ * has the same fence and verdict as any other.
+ *
+ * Invariants:
+ *  - A member joins its table entry before it arrives, so whoever sees an
+ *    arrival can read who it is.
+ *  - A handle is published when the table is complete, or with -EOWNERDEAD.
+ *  - A group's members are members of its parent, by index: no process can
+ *    name, or meet, a group that it does not belong to.
+ */
+#include <linux/sched/signal.h>
+#include <linux/siphash.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "ub.h"
+#include "trace.h"
+
+/* Meet the others in one slot and take the own place in its table. */
+static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
+		u64 *clash)
+{
+	struct ub_fabric *f = gm->fabric;
+	struct ub_slot_member me = {
+		.who = UB_WHO(0, f->node, gm->file->lane),
+		.node_inc = f->incarnation,
+		.lane_inc = gm->file->lane_incarnation,
+	};
+	int err, slot;
+
+	for (;;) {
+		slot = ub_slots_claim(&f->slots, spec->id, &gm->word);
+		if (slot >= 0) {
+			gm->slot = slot;
+			err = ub_slots_join(&f->slots, slot, gm->word, spec->n,
+					    ub_shape_hash(&spec->shape),
+					    spec->index, &me, clash);
+			if (err != -ESTALE)
+				return err;
+		} else if (slot != -EAGAIN) {
+			return slot;
+		}
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (ktime_get_ns() >= spec->timeout)
+			return -ETIMEDOUT;
+		cond_resched();
+	}
+}
+
+/* All arrived: read who they are, and build the schedule. */
+static int complete_table(struct ub_gmember *gm)
+{
+	struct ub_fabric *f = gm->fabric;
+	u32 n = gm->bar.g.n, i;
+	struct ub_sched *sched;
+	u32 *node;
+
+	node = kvcalloc(n, sizeof(*node), GFP_KERNEL);
+	if (!node)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		ub_group_home(gm, i);
+		node[i] = gm->table[i].node;
+	}
+	sched = ub_sched_build(node, n, gm->bar.me, &gm->shape);
+	kvfree(node);
+	if (!sched)
+		return -ERANGE;	/* a node id lies outside the shape */
+	if (sched->nlines > f->geo.max_lines) {
+		ub_sched_free(sched);
+		return -E2BIG;
+	}
+	gm->bar.sched = sched;
+	gm->sched = sched;
+	return 0;
+}
+
+/* The time is over: whoever has not arrived is lost. */
+static void fence_missing(struct ub_gmember *gm)
+{
+	const struct ub_grp *g = &gm->bar.g;
+	u32 i;
+
+	if (ub_fabric_enter(gm->fabric))
+		return;
+	for (i = 0; i < g->n; i++)
+		if (UB_ARR_EPOCH(ub_ld(&g->line[i].arrival)) < gm->bar.epoch)
+			ub_grp_fence(g, i, UB_REASON_TIMEOUT);
+	ub_bar_ring(gm);
+	ub_fabric_exit(gm->fabric);
+}
+
+/* The first barrier: 0, -EOWNERDEAD, or an error after which to leave. */
+static int first_barrier(struct ub_gmember *gm, u64 timeout)
+{
+	int ret = ub_fabric_enter(gm->fabric);
+
+	if (ret)
+		return ret;
+	ret = ub_bar_arrive(&gm->bar, UB_RED_NONE, 0, UB_AUX_LAST_MASK);
+	if (!ret)
+		ret = ub_bar_arrived(gm);
+	else if (ret == -ESTALE && ub_bar_verdict(&gm->bar, UB_EPOCH_MAX))
+		trace_ub_verdict(gm->fabric, gm->id, gm->bar.me,
+				 gm->bar.lost_epoch, UB_REASON_TIMEOUT);
+	ub_fabric_exit(gm->fabric);
+	if (ret)
+		return ret > 0 ? 0 : ret;
+	ret = ub_bar_wait(gm, timeout, true);
+	if (ret == -ETIMEDOUT) {
+		fence_missing(gm);
+		ret = ub_bar_wait(gm, UB_FOREVER, true);
+	}
+	return ret;
+}
+
+/*
+ * Make a group; on success and on -EOWNERDEAD *@out is published under its
+ * handle. @clash as ub_slots_join().
+ */
+static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
+		      struct ub_gmember **out, u64 *clash)
+{
+	struct ub_fabric *f = file->fabric;
+	struct ub_gmember *gm;
+	struct ub_grp g;
+	int ret;
+
+	gm = ub_gmember_alloc(file, spec);
+	if (!gm)
+		return -ENOMEM;
+	mutex_lock(&gm->driver);
+	ret = ub_fabric_enter(f);
+	if (ret)
+		goto free;
+	ret = meet(gm, spec, clash);
+	if (ret) {
+		ub_fabric_exit(f);
+		goto free;
+	}
+	ub_grp_init(&g, ub_slot_pages(&f->slots, gm->slot), spec->n,
+		    f->geo.max_members, f->geo.max_lines);
+	ub_bar_init(&gm->bar, &g, NULL, spec->index, spec->base);
+	ub_st(&g.line[spec->index].driver, spec->user_driver ? UB_DRIVER_USER :
+							       UB_DRIVER_NONE);
+	ub_fabric_exit(f);
+
+	mutex_lock(&f->members_lock);
+	list_add_tail(&gm->fabric_node, &f->members);
+	mutex_unlock(&f->members_lock);
+
+	ret = first_barrier(gm, spec->timeout);
+	if (!ret)
+		ret = complete_table(gm);
+	if (ret && ret != -EOWNERDEAD)
+		goto leave;
+	if (xa_alloc(&file->groups, &gm->handle, gm, xa_limit_31b,
+		     GFP_KERNEL_ACCOUNT)) {
+		ret = -ENOMEM;
+		goto leave;
+	}
+	mutex_unlock(&gm->driver);
+	*out = gm;
+	return ret;
+leave:
+	ub_gmember_leave(gm, ret == -EINTR ? UB_REASON_EXIT : UB_REASON_LEFT);
+free:
+	mutex_unlock(&gm->driver);
+	ub_group_put(gm);
+	return ret;
+}
+
+static u64 hash_id(struct ub_fabric *f, const void *data, size_t len)
+{
+	const siphash_key_t key = { .key = { f->key[0], f->key[1] } };
+
+	return siphash(data, len, &key) & UB_SLOT_ID_MASK;
+}
+
+/* What a group's id is made of; the same bytes at all its members. */
+struct id_world {
+	u64 tag;
+	u64 key[2];
+};
+
+struct id_child {
+	u64 tag;
+	u64 parent;
+	u64 key[2];
+	u64 n;
+	u32 member[];
+};
+
+static void spec_world(struct ub_fabric *f, const struct ub_group_create *arg,
+		       struct ub_group_spec *spec)
+{
+	const struct id_world id = {
+		.tag = UB_GROUP_WORLD, .key = { arg->key[0], arg->key[1] },
+	};
+
+	spec->id = hash_id(f, &id, sizeof(id));
+	spec->shape = arg->shape;
+}
+
+/* Members are indices in the parent: nobody can name a group's outsiders. */
+static int spec_child(struct ub_file *file, const struct ub_group_create *arg,
+		      struct ub_group_spec *spec, struct ub_member *table)
+{
+	struct ub_gmember *parent = ub_group_get(file, arg->parent);
+	size_t bytes = arg->nmembers * sizeof(u32);
+	DECLARE_BITMAP(seen, UB_GROUP_MEMBERS_MAX) = { 0 };
+	struct id_child *id;
+	int ret = -EINVAL;
+	u32 i;
+
+	if (!parent)
+		return -ENOENT;
+	id = kvzalloc(struct_size(id, member, arg->nmembers), GFP_KERNEL);
+	if (!id) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	if (copy_from_user(id->member, u64_to_user_ptr(arg->members), bytes)) {
+		ret = -EFAULT;
+		goto out;
+	}
+	for (i = 0; i < arg->nmembers; i++) {
+		u32 m = id->member[i];
+
+		if (m >= parent->bar.g.n || __test_and_set_bit(m, seen))
+			goto out;
+		table[i] = parent->table[m];
+	}
+	if (id->member[arg->index] != parent->bar.me || !parent->sched)
+		goto out;
+	id->parent = parent->id;
+	id->key[0] = arg->key[0];
+	id->key[1] = arg->key[1];
+	id->n = arg->nmembers;
+	spec->id = hash_id(file->fabric, id,
+			   struct_size(id, member, arg->nmembers));
+	spec->shape = parent->shape;
+	spec->table = table;
+	ret = 0;
+out:
+	kvfree(id);
+	ub_group_put(parent);
+	return ret;
+}
+
+static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
+{
+	if (strnlen(arg->level, sizeof(arg->level)) == sizeof(arg->level))
+		return -EINVAL;
+	if (!arg->nmembers || arg->index >= arg->nmembers || arg->reserved)
+		return -EINVAL;
+	if (arg->nmembers > min_t(u32, f->geo.max_members, UB_GROUP_MEMBERS_MAX))
+		return -E2BIG;
+	if (arg->base && !(arg->flags & UB_GROUP_BASE))
+		return -EINVAL;
+	if (arg->base >= UB_EPOCH_MAX)
+		return -EINVAL;
+	if (arg->flags & UB_GROUP_WORLD)
+		return arg->parent || arg->members || arg->shape.reserved ?
+			-EINVAL : ub_shape_check(&arg->shape);
+	return memchr_inv(&arg->shape, 0, sizeof(arg->shape)) ? -EINVAL : 0;
+}
+
+static int copy_table(u64 to, const struct ub_gmember *gm)
+{
+	if (to && copy_to_user(u64_to_user_ptr(to), gm->table,
+			       gm->bar.g.n * sizeof(*gm->table)))
+		return -EFAULT;
+	return 0;
+}
+
+/* Who stands in the way: a member word, or a form word's number of members. */
+static void tell_clash(struct ub_group_create *arg, int err, u64 clash)
+{
+	if (err == -EEXIST) {
+		arg->out_clash.node = UB_WHO_NODE(clash);
+		arg->out_clash.lane = UB_WHO_LANE(clash);
+	} else if (err == -EINVAL) {
+		arg->out_clash.lane = UB_FORM_N(clash);
+	}
+}
+
+/**
+ * ub_group_create() - UB_IOC_GROUP_CREATE
+ * @file: the lane
+ * @arg: copied in; copied out whatever is returned
+ *
+ * Context: process, may sleep (killable); not between enter and exit.
+ * Return: see struct ub_group_create.
+ */
+long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
+{
+	struct ub_fabric *f = file->fabric;
+	struct ub_group_spec spec = {
+		.base = arg->base,
+		.timeout = arg->timeout,
+		.n = arg->nmembers,
+		.index = arg->index,
+		.user_driver = arg->flags & UB_GROUP_USER_DRIVER,
+	};
+	struct ub_member *table = NULL;
+	struct ub_gmember *gm = NULL;
+	u64 clash = 0;
+	int ret;
+
+	ret = check_create(f, arg);
+	if (ret)
+		return ret;
+	memcpy(spec.level, arg->level, sizeof(spec.level));
+	if (arg->flags & UB_GROUP_WORLD) {
+		spec_world(f, arg, &spec);
+	} else {
+		table = kvcalloc(spec.n, sizeof(*table), GFP_KERNEL);
+		if (!table)
+			return -ENOMEM;
+		ret = spec_child(file, arg, &spec, table);
+	}
+	if (!ret)
+		ret = make_group(file, &spec, &gm, &clash);
+	kvfree(table);
+	if (!gm) {
+		tell_clash(arg, ret, clash);
+		return ret;
+	}
+	arg->out_group = gm->handle;
+	arg->out_offset = ub_gva_group(f->node, gm->slot);
+	arg->out_map_size = f->geo.map_size;
+	arg->out_epoch = gm->bar.epoch;
+	if (ret)
+		ub_bar_lost(gm, &arg->out_lost);
+	return copy_table(arg->out_table, gm) ?: ret;
+}
+
+/* ---- shrinking ---- */
+
+static int all_final(struct ub_gmember *gm)
+{
+	const struct ub_grp *g = &gm->bar.g;
+	u32 i;
+
+	for (i = 0; i < g->n; i++)
+		if (!(ub_ld(&g->line[i].arrival) & UB_ARR_FINAL))
+			return 0;
+	return 1;
+}
+
+static void fence_undecided(struct ub_gmember *gm)
+{
+	const struct ub_grp *g = &gm->bar.g;
+	u32 i;
+
+	if (ub_fabric_enter(gm->fabric))
+		return;
+	for (i = 0; i < g->n; i++)
+		if (!(ub_ld(&g->line[i].arrival) & UB_ARR_FINAL))
+			ub_grp_fence(g, i, UB_REASON_TIMEOUT);
+	ub_bar_ring(gm);
+	ub_fabric_exit(gm->fabric);
+}
+
+/* Agree to shrink, wait until everybody's word is final. Driver is held. */
+static int agree(struct ub_gmember *gm, u64 timeout)
+{
+	int ret = ub_fabric_enter(gm->fabric);
+
+	if (ret)
+		return ret;
+	ret = ub_bar_verdict(&gm->bar, UB_EPOCH_MAX) ? 0 : -EINVAL;
+	if (!ret)
+		ret = ub_grp_shrink(&gm->bar.g, gm->bar.me);
+	if (!ret)
+		ub_bar_ring(gm);
+	ub_fabric_exit(gm->fabric);
+	if (ret)
+		return ret;
+	ret = ub_bar_sleep_on(gm, timeout, true, all_final);
+	if (ret == -ETIMEDOUT) {
+		fence_undecided(gm);
+		ret = ub_bar_sleep_on(gm, UB_FOREVER, true, all_final);
+	}
+	return ret > 0 ? 0 : ret;
+}
+
+/* The survivors' group: id from the old one's, places in the old order. */
+static int spec_shrunk(struct ub_gmember *gm, struct ub_group_spec *spec,
+		       struct ub_member *table)
+{
+	const struct id_world id = { .tag = gm->id, .key = { gm->word, 1 } };
+	u32 *survivor, n, i;
+	int ret;
+
+	survivor = kvcalloc(gm->bar.g.n, sizeof(*survivor), GFP_KERNEL);
+	if (!survivor)
+		return -ENOMEM;
+	ret = ub_fabric_enter(gm->fabric);
+	if (ret)
+		goto out;
+	n = ub_grp_shrunk(&gm->bar.g, survivor);
+	ret = -ESTALE;
+	for (i = 0; i < n; i++) {
+		ub_group_home(gm, survivor[i]);
+		table[i] = gm->table[survivor[i]];
+		if (survivor[i] == gm->bar.me) {
+			spec->index = i;
+			ret = 0;
+		}
+	}
+	ub_fabric_exit(gm->fabric);
+	spec->n = n;
+	spec->id = hash_id(gm->fabric, &id, sizeof(id));
+	spec->shape = gm->shape;
+	spec->table = table;
+	spec->user_driver = gm->user_driver;
+	memcpy(spec->level, gm->level, sizeof(spec->level));
+out:
+	kvfree(survivor);
+	return ret;
+}
+
+static int shrink(struct ub_file *file, struct ub_gmember *gm,
+		  struct ub_group_shrink *arg, struct ub_gmember **out)
+{
+	struct ub_group_spec spec = { .timeout = arg->timeout };
+	struct ub_member *table;
+	u64 clash;
+	int ret;
+
+	table = kvcalloc(gm->bar.g.n, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	ret = agree(gm, arg->timeout);
+	if (!ret)
+		ret = spec_shrunk(gm, &spec, table);
+	if (!ret) {
+		/* Those who agreed are on their way: give them time. */
+		spec.timeout = max_t(u64, spec.timeout, ktime_get_ns() +
+				     2 * gm->fabric->detect_ms * NSEC_PER_MSEC);
+		ret = make_group(file, &spec, out, &clash);
+	}
+	kvfree(table);
+	return ret;
+}
+
+/**
+ * ub_group_shrink() - UB_IOC_GROUP_SHRINK
+ * @file: the lane
+ * @arg: copied in; copied out whatever is returned
+ *
+ * Context: process, may sleep (killable); not between enter and exit.
+ * Return: see struct ub_group_shrink.
+ */
+long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg)
+{
+	struct ub_gmember *gm = ub_group_get(file, arg->group), *new = NULL;
+	int ret;
+
+	if (!gm)
+		return -ENOENT;
+	if (!mutex_trylock(&gm->driver)) {
+		ub_group_put(gm);
+		return -EBUSY;
+	}
+	ret = shrink(file, gm, arg, &new);
+	mutex_unlock(&gm->driver);
+	ub_group_put(gm);
+	if (!new)
+		return ret;
+	arg->out_group = new->handle;
+	arg->out_nmembers = new->bar.g.n;
+	arg->out_index = new->bar.me;
+	arg->out_offset = ub_gva_group(file->fabric->node, new->slot);
+	arg->out_map_size = file->fabric->geo.map_size;
+	arg->out_epoch = new->bar.epoch;
+	if (ret)
+		ub_bar_lost(new, &arg->out_lost);
+	return copy_table(arg->out_table, new) ?: ret;
+}
