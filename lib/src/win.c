@@ -45,11 +45,11 @@ void ub_win_drop(struct ub_win *w, bool used)
 	free(w);
 }
 
-/* What a member says of its part; then 96 bytes of the back end. */
+/* What a member says of its part; the rest is the back end's. */
 struct win_mail {
 	int64_t err;
 	uint64_t bytes;
-	char desc[UB_MAILBOX_BYTES - 16];
+	char desc[UB_WIN_MAIL];
 };
 
 /* The first member that could not give its part fails the call for all. */
