@@ -181,16 +181,13 @@ static void collect(struct ub_fabric *f, u32 slot)
  * @gm: the member; its handle is gone already
  * @reason: enum ub_reason
  *
- * Faults in flight end with the write lock; later ones do not find the group.
+ * Revoking waits for faults in flight; later ones do not find the group.
  * Context: process, not between enter and exit.
  */
 void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 {
 	struct ub_fabric *f = gm->fabric;
 
-	down_write(&f->state_sem);
-	gm->dead = true;
-	up_write(&f->state_sem);
 	ub_mmap_revoke(f, ub_gva_group(f->node, gm->slot), f->geo.map_size);
 
 	mutex_lock(&f->members_lock);
@@ -298,7 +295,7 @@ u64 ub_group_page(struct ub_file *file, u64 gva)
 		return 0;
 	xa_lock(&file->groups);
 	xa_for_each(&file->groups, handle, gm) {
-		if (gm->slot == slot && !gm->dead) {
+		if (gm->slot == slot) {
 			found = f->geo.pages_off + slot * f->geo.map_size + in;
 			break;
 		}
