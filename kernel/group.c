@@ -194,7 +194,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 	list_del_init(&gm->fabric_node);
 	mutex_unlock(&f->members_lock);
 
-	if (!ub_fabric_enter(f)) {
+	if (!ub_file_enter(gm->file)) {
 		fence_self(gm, reason);
 		ub_slots_leave(&f->slots, gm->slot, gm->word, gm->bar.me);
 		collect(f, gm->slot);
@@ -245,7 +245,7 @@ void ub_group_lane_dead(struct ub_file *file, u16 reason)
 	struct ub_fabric *f = file->fabric;
 	struct ub_gmember *gm;
 
-	if (ub_fabric_enter(f))
+	if (ub_file_enter(file))
 		return;
 	mutex_lock(&f->members_lock);
 	list_for_each_entry(gm, &f->members, fabric_node)
@@ -348,7 +348,8 @@ void ub_group_tick(struct ub_fabric *f)
 
 	mutex_lock(&f->members_lock);
 	list_for_each_entry(gm, &f->members, fabric_node)
-		fence_lost(gm);
+		if (gm->file->node_incarnation == f->incarnation)
+			fence_lost(gm);
 	mutex_unlock(&f->members_lock);
 }
 

@@ -378,6 +378,7 @@ void ub_fabric_put(struct ub_fabric *f);
 void ub_fabric_bell(struct ub_fabric *f);
 int ub_fabric_enter(struct ub_fabric *f);
 void ub_fabric_exit(struct ub_fabric *f);
+int ub_file_enter(struct ub_file *file);
 void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
 enum ub_memtype ub_kernel_memtype(void *mem);
 void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);
