@@ -118,6 +118,13 @@ byte answer[EPOCHS + 1];	/* 0, ANS_OK or the verdict */
 #define WATCHED_DEAD	(OPEN_DEAD(0) || OPEN_DEAD(1) || OPEN_DEAD(N - 1))
 #endif
 
+/* does every member give up polling in the end, or member 0 alone? */
+#ifdef ONE_SLEEPER
+#define MAY_SLEEP	(me == 0)
+#else
+#define MAY_SLEEP	true
+#endif
+
 /* the words are read in this order; nobody needs to read its own */
 #define FIRST		(me == 0 -> 1 : 0)
 #define NEXT(i)		((i) + 1 == me -> (i) + 2 : (i) + 1)
@@ -276,7 +283,7 @@ poll:
 			fi
 #ifndef POLL_ONLY
 		/* give up polling: raise the hint, never lower it */
-		:: true ->
+		:: MAY_SLEEP ->
 #ifdef BUG_HINT_STORE
 			hint = e
 #else
