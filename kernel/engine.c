@@ -128,6 +128,8 @@ bool ub_bar_poll(struct ub_bar *b)
 {
 	const struct ub_sched *s = b->sched;
 
+	if (!s)
+		return false;
 	while (b->round < s->nrounds) {
 		const struct ub_round *rd = &s->round[b->round];
 		__u32 p;
@@ -220,6 +222,14 @@ static void start_rounds(struct ub_bar *b, __u32 op, __u64 value, __u64 aux)
 	b->sum = (struct ub_window_sum){ .full = value, .aux = aux };
 }
 
+/* What an own arrival word other than the one left there means. */
+static int refused(const struct ub_bar *b, __u64 word)
+{
+	if (word & UB_ARR_FINAL)
+		return -ESTALE;
+	return word == b->word ? 0 : -EBUSY;
+}
+
 int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 {
 	struct ub_member_line *own = &b->g.line[b->me];
@@ -227,16 +237,26 @@ int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT | (last & UB_AUX_LAST_MASK);
 	struct ub_contrib *c = &own->contrib[e & 1];
 	__u64 old;
+	int err;
 
 	if (op >= UB_RED_OPS)
 		return -EINVAL;
 	if (e > UB_EPOCH_MAX)
 		return -EOVERFLOW;
+	/*
+	 * An arrival that is refused leaves the contribution alone: without
+	 * an end of e - 1 for this member, somebody may still read it for e - 2.
+	 */
+	err = refused(b, ub_ld(&own->arrival));
+	if (err)
+		return err;
+	if (ub_bar_verdict(b, e))
+		return -ESTALE;
 	ub_st(&c->value, value);
 	ub_st(&c->aux, aux);
 	old = ub_cas(&own->arrival, b->word, e);
 	if (old != b->word)
-		return old & UB_ARR_FINAL ? -ESTALE : -EBUSY;
+		return refused(b, old);
 	b->word = e;
 	b->epoch = e;
 	start_rounds(b, op, value, aux);

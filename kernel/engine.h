@@ -128,7 +128,9 @@ void ub_bar_init(struct ub_bar *b, const struct ub_grp *g,
  *
  * Return: 0; -EOVERFLOW at the last epoch; -EINVAL for an unknown @op;
  *	-EBUSY when another agent arrived for this member; -ESTALE when the
- *	member was fenced or is shrinking (ub_bar_verdict() tells more).
+ *	member was fenced or is shrinking, or a verdict ended the group
+ *	(ub_bar_verdict() tells more). Nothing is stored on an error that
+ *	stood before the call.
  */
 int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last);
 
@@ -137,7 +139,8 @@ int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last);
  *
  * Replays the rounds of the record's epoch; storing a flag of the current
  * epoch again is harmless.
- * Return: 0, or -EINVAL when the member has not arrived at @b->epoch + 1
+ * Return: 0, or -EINVAL when the member never arrived. Whether the barrier it
+ *	stands at has been awaited, only its agents know.
  */
 int ub_bar_resume(struct ub_bar *b);
 

@@ -227,8 +227,10 @@ static bool all_gone(const struct ub_slots *t, __u32 slot, __u64 word,
 			m.who = 0;
 		else if (m.who & UB_WHO_LEFT)
 			continue;
-		if (!ready)
-			m.node_inc = m.lane_inc = 0;
+		if (!ready) {
+			m.node_inc = 0;
+			m.lane_inc = 0;
+		}
 		if (!gone(ctx, &m, ub_ld(&line[i].arrival)))
 			return false;
 	}

@@ -75,13 +75,16 @@ static inline void ub_mb(void)
 #define ub_mb()			__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #endif
 
+static inline void ub_relax(void)
+{
 #if defined(__x86_64__)
-#define ub_relax()		__builtin_ia32_pause()
+	__builtin_ia32_pause();
 #elif defined(__aarch64__)
-#define ub_relax()		__asm__ volatile("yield" ::: "memory")
+	__asm__ volatile("yield" ::: "memory");
 #else
-#define ub_relax()		__asm__ volatile("" ::: "memory")
+	__asm__ volatile("" ::: "memory");
 #endif
+}
 
 #endif /* __KERNEL__ */
 #endif /* UB_SHARED_H */

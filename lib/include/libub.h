@@ -27,6 +27,8 @@
  *			missing. Call again to go on waiting
  *	-ESTALE		this member was taken for dead by the others
  *	-EBUSY		another thread is inside a call on this scope
+ *	-EALREADY	a former call on this scope is not finished: ub_arrive()
+ *			without ub_wait(), or a time-out and then another call
  *	-EPERM		called in a child of the process that made the context
  */
 #ifndef LIBUB_H
@@ -58,6 +60,7 @@ struct ub_win;		/* memory that members of a scope share */
  * @host_arena: host back end between threads: memory from ub_host_arena()
  * @timeout_ms: of every collective call; 0: UB_TIMEOUT_MS, or none
  * @stats: 1 on, -1 off, 0: UB_STATS (on unless "0")
+ * @node: host back end, with @nranks: node id of this rank; else UB_NODE, or 0
  */
 struct ub_opts {
 	size_t size;
@@ -69,9 +72,16 @@ struct ub_opts {
 	void *host_arena;
 	int timeout_ms;
 	int stats;
+	int node;
 };
 
-/** ub_init() - join; collective over all ranks of the job */
+/**
+ * ub_init() - join; collective over all ranks of the job
+ *
+ * The calling thread is the member: when it ends without ub_fini(), by
+ * whatever cause, the others take the member for lost. Ranks that do not come
+ * within UB_START_MS (60,000) or the time-out, if longer, fail it for all.
+ */
 UB_API int ub_init(struct ub_ctx **ctx, const struct ub_opts *opts);
 /** ub_fini() - leave; NULL is fine. Not collective, but a member that leaves
  * before the others' last barrier ends it for them. */
@@ -110,7 +120,10 @@ UB_API int ub_scope_enter(struct ub_scope *outer, const char *level,
 			  struct ub_scope **inner);
 /**
  * ub_scope_split() - scopes by colour, ranks by key, then by outer rank
+ * @outer: where from; collective over it
  * @colour: at least 0; negative: take no part, *@inner is NULL
+ * @key: sorts the ranks of a colour
+ * @inner: gets the scope
  */
 UB_API int ub_scope_split(struct ub_scope *outer, int colour, int key,
 			  struct ub_scope **inner);
@@ -121,7 +134,7 @@ UB_API int ub_scope_exit(struct ub_scope *inner);
 /* ---- supersteps ---- */
 enum ub_reduction {
 	UB_NONE, UB_SUM, UB_XOR, UB_AND, UB_OR,
-	UB_MIN_U64, UB_MAX_U64, UB_MIN_S64, UB_MAX_S64,
+	UB_MIN_U64, UB_MAX_U64, UB_MIN_S64, UB_MAX_S64
 };
 
 /** ub_sync() - end the superstep of a scope */
@@ -174,7 +187,7 @@ UB_API int ub_get(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 
 enum ub_atomic_op {
 	UB_ATOMIC_ADD, UB_ATOMIC_SWAP, UB_ATOMIC_CAS,
-	UB_ATOMIC_AND, UB_ATOMIC_OR, UB_ATOMIC_XOR,
+	UB_ATOMIC_AND, UB_ATOMIC_OR, UB_ATOMIC_XOR
 };
 
 /** ub_atomic() - on @width 4 or 8 bytes at @off, aligned (else -EINVAL); done

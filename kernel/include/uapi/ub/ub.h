@@ -75,7 +75,7 @@ enum ub_reason {
 	UB_REASON_LINK		= 6,	/* connection error */
 	UB_REASON_ISOLATED	= 7,	/* this side has not the majority */
 	UB_REASON_VERSION	= 8,	/* another layout or protocol version */
-	UB_REASON_REBOOT	= 9,	/* node: came back with a new incarnation */
+	UB_REASON_REBOOT	= 9	/* node: came back with a new incarnation */
 };
 
 /* Capability bits of UB_IOC_INFO. */
@@ -88,7 +88,7 @@ enum ub_reason {
 enum ub_memtype {
 	UB_MEMTYPE_UNKNOWN,
 	UB_MEMTYPE_WB,
-	UB_MEMTYPE_UC,
+	UB_MEMTYPE_UC
 };
 
 /**
@@ -522,7 +522,7 @@ enum ub_event_type {
 	UB_EVENT_FENCED		= 3,	/* this node itself */
 	UB_EVENT_GROUP_LOST	= 4,	/* verdict in a group of this file */
 	UB_EVENT_WINDOW_LOST	= 5,	/* attachment ended: rotated, home dead */
-	UB_EVENT_OVERRUN	= 6,	/* value: records that were dropped */
+	UB_EVENT_OVERRUN	= 6	/* value: records that were dropped */
 };
 
 /**
@@ -555,7 +555,7 @@ enum ub_test_op {
 	UB_TEST_REJOIN,		/* attach again, with a new incarnation */
 	UB_TEST_PTE_MEMTYPE,	/* out_value: enum ub_memtype of mapped @value */
 	UB_TEST_FENCE,		/* fence node @value */
-	UB_TEST_ATOMIC_ADD,	/* @value times, the kernel adds 1 to word @gva */
+	UB_TEST_ATOMIC_ADD	/* @value times, the kernel adds 1 to word @gva */
 };
 
 /**

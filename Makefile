@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The top. Kbuild reads the file Kbuild instead of this one.
+#
+# A part of user space brings its own fragment, lib/lib.mk or tools/NAME/NAME.mk,
+# which is included here, runs here, puts what it builds into build/ and defines
+# NAME and NAME-clean. A fragment of tests, selftests/NAME/NAME.mk, is not
+# included but called, and has NAME-build, NAME-check and NAME-clean.
+
+.DEFAULT_GOAL := all
+.PHONY: all modules lib tools selftests demo check check-long bench clean
+.PHONY: install modules_install help setup need-build need-kernel
+
+FRAGMENTS := $(wildcard lib/lib.mk lib/examples/examples.mk tools/*/*.mk)
+TOOLS := $(notdir $(basename $(filter tools/%,$(FRAGMENTS))))
+TESTS := $(wildcard selftests/*/*.mk)
+-include $(FRAGMENTS)
+
+# Modules are for Debian's kernel whose headers are installed, which need not
+# be the one that runs here. Evaluated when used: setup may have brought them.
+KVER ?= $(shell ls -d /usr/src/linux-headers-6.1.*-amd64 2>/dev/null | \
+	sed 's,.*linux-headers-,,' | sort -V | tail -n 1)
+KDIR ?= /lib/modules/$(KVER)/build
+
+PREFIX ?= /usr/local
+bindir = $(DESTDIR)$(PREFIX)/bin
+libdir = $(DESTDIR)$(PREFIX)/lib
+includedir = $(DESTDIR)$(PREFIX)/include
+mandir = $(DESTDIR)$(PREFIX)/share/man
+
+all: modules lib tools selftests
+
+need-build:
+	@.ci/setup --check build
+need-kernel:
+	@.ci/setup --check build kernel
+
+setup:
+	@.ci/setup
+
+modules: need-kernel
+	@$(if $(wildcard Kbuild),$(MAKE) -C $(KDIR) M=$(CURDIR) modules)
+
+lib: need-build $(if $(wildcard lib/examples/examples.mk),examples)
+
+tools: need-build $(TOOLS)
+
+selftests: need-build
+	@.ci/setup --check test
+	@.ci/kselftest-headers
+	@$(MAKE) --no-print-directory -C selftests
+	@for f in $(TESTS); do \
+		$(MAKE) --no-print-directory -f $$f $$(basename $$f .mk)-build || exit; \
+	done
+
+ifneq ($(wildcard lib/examples/demo.sh),)
+demo:
+	@.ci/setup build $(if $(filter host,$(FABRIC)),,kernel rig)
+	@$(MAKE) --no-print-directory -s lib tools $(if $(filter host,$(FABRIC)),,modules)
+	@FABRIC='$(FABRIC)' lib/examples/demo.sh
+endif
+
+# LANES="pure lib" runs some
+check:
+	@selftests/run-lanes $(LANES)
+check-long:
+	@selftests/run-lanes --long $(LANES)
+
+ifneq ($(wildcard tools/ubperf/bench.sh),)
+bench:
+	@.ci/setup build
+	@$(MAKE) --no-print-directory -s lib tools
+	@FABRIC='$(FABRIC)' tools/ubperf/bench.sh
+endif
+
+# The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
+# and only by modules_install.
+install: lib tools
+	install -d $(bindir) $(libdir)/pkgconfig $(includedir)/ub $(mandir)/man1
+	for f in $(TOOLS:%=build/tools/%) build/tools/ubrig-init; do \
+		[ ! -f $$f ] || install $$f $(bindir) || exit; \
+	done
+	for f in build/lib/libub.a build/lib/libub.so*; do \
+		[ ! -e $$f ] || cp -P $$f $(libdir) || exit; \
+	done
+	for f in build/lib/*.pc; do \
+		[ ! -e $$f ] || install -m 644 $$f $(libdir)/pkgconfig || exit; \
+	done
+	install -m 644 lib/include/*.h $(includedir)
+	install -m 644 kernel/include/uapi/ub/*.h $(includedir)/ub
+	for f in Documentation/man/*.1; do \
+		[ ! -e $$f ] || install -m 644 $$f $(mandir)/man1 || exit; \
+	done
+
+modules_install: modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+
+clean:
+	@for f in $(TESTS); do \
+		$(MAKE) --no-print-directory -s -f $$f $$(basename $$f .mk)-clean || exit; \
+	done
+	@if [ -e Kbuild ] && [ -e $(KDIR) ]; then \
+		$(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; \
+	fi
+	rm -rf build
+
+help:
+	@echo 'make               modules, lib, tools, selftests'
+	@echo 'make modules       kernel modules, for the headers of KVER ($(KVER))'
+	@echo 'make lib           libub and its examples'
+	@echo 'make tools         $(TOOLS)'
+	@echo 'make demo          the tour, in VMs; FABRIC=host: in processes, without QEMU'
+	@echo 'make check         all tests; LANES="a b" for some; selftests/run-lanes --list'
+	@echo 'make check-long    the same with longer time and more rounds'
+	@echo 'make bench         measurements'
+	@echo 'make install       to $$DESTDIR$$PREFIX ($(PREFIX)); modules_install: the modules'
+	@echo 'make setup         installs the Debian packages that all this needs (.ci/packages)'
+	@echo 'make clean         removes what was built'
+	@echo 'demo and check see to their packages by themselves: installed when root, else named.'

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a back end does. The fast path is not here: sync.c runs it over mapped
+ * group pages, the same for all.
+ */
+#ifndef UB_BACKEND_H
+#define UB_BACKEND_H
+
+#include "internal.h"
+
+/**
+ * struct ub_backend - ops; 0 or a negative errno with a text
+ * @open: take part in the fabric, as ctx->rank of ctx->nranks
+ * @close: undo @open; @forked: in a child, so nothing shared may be touched
+ * @group_create: make a group of s->n members (s->world_rank, s->outer_rank)
+ *	with id from @key; fills s->bar, s->node. -EOWNERDEAD: made, but a
+ *	member is lost already
+ * @group_shrink: a scope of the survivors of @old; like @group_create
+ * @group_leave: the group's words are not used after this
+ * @sleep: the last resort of a wait: 0 when complete, -EOWNERDEAD (scope->bar
+ *	has the verdict), -ETIMEDOUT at @deadline
+ * @kick: wake every member that sleeps in the group
+ * @look: fence members that will never arrive
+ * @win_alloc: own memory of a window
+ * @win_describe: what peers need, into a mailbox slot
+ * @win_attach: reach the memory of @rank that described itself by @mail
+ * @win_free: give all of it back; @used: peers may still use the own part
+ * @crowded: do members here outnumber their CPUs
+ */
+struct ub_backend {
+	const char *name;
+	int (*open)(struct ub_ctx *ctx, const struct ub_opts *o);
+	void (*close)(struct ub_ctx *ctx, bool forked);
+	int (*group_create)(struct ub_scope *s, const uint64_t key[2]);
+	int (*group_shrink)(struct ub_scope *old, struct ub_scope **out);
+	void (*group_leave)(struct ub_scope *s);
+	int (*sleep)(struct ub_scope *s, uint64_t deadline);
+	void (*kick)(struct ub_scope *s);
+	void (*look)(struct ub_scope *s);
+	int (*win_alloc)(struct ub_win *w, size_t bytes);
+	void (*win_describe)(struct ub_win *w, void *mail);
+	int (*win_attach)(struct ub_win *w, uint32_t rank, const void *mail);
+	void (*win_free)(struct ub_win *w, bool used);
+	bool (*crowded)(struct ub_ctx *ctx);
+};
+
+extern const struct ub_backend ub_backend_host;
+extern const struct ub_backend ub_backend_dev;
+
+#endif /* UB_BACKEND_H */

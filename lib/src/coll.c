@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Collectives on a scope.
+ *
+ * Up to a mailbox's size they are one barrier. Larger data goes in chunks
+ * through a window of the scope's own, made on first use, in which each
+ * member has two input and two result buffers, used by turns: a buffer is
+ * written again two steps later, when a barrier in between has shown that all
+ * have read it.
+ *
+ * After a time-out the same call goes on at the step that was interrupted.
+ */
+#include "internal.h"
+#include "backend.h"
+#include <string.h>
+
+#define UB_CHUNK	(128u << 10)
+#define UB_COLL_BYTES	(4 * (size_t)UB_CHUNK)
+
+static char *in_buf(const struct ub_scope *s, uint32_t rank)
+{
+	return s->coll->peer[rank] + (s->coll_steps & 1) * UB_CHUNK;
+}
+
+static char *out_buf(const struct ub_scope *s, uint32_t rank)
+{
+	return in_buf(s, rank) + 2 * UB_CHUNK;
+}
+
+/* The scope's own window; its making is the first step of a call. */
+static int need_window(struct ub_scope *s)
+{
+	return s->coll ? 0 : ub_win_make(s, UB_COLL_BYTES, &s->coll);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static void count_bytes(struct ub_scope *s, size_t bytes)
+{
+	if (s->timing)
+		ub_add(&s->count.bytes, bytes);
+}
+
+/* ---- combining ---- */
+
+#define COMBINE(type) do {							\
+	const type *f_ = from;							\
+	type *t_ = to;								\
+	size_t i_;								\
+	for (i_ = 0; i_ < count; i_++) {					\
+		if (op == UB_OP_SUM)						\
+			t_[i_] = (type)(t_[i_] + f_[i_]);			\
+		else if (op == UB_OP_MIN)					\
+			t_[i_] = f_[i_] < t_[i_] ? f_[i_] : t_[i_];		\
+		else								\
+			t_[i_] = f_[i_] > t_[i_] ? f_[i_] : t_[i_];		\
+	}									\
+} while (0)
+
+static void combine(void *to, const void *from, size_t count,
+		    enum ub_type type, enum ub_combine op)
+{
+	switch (type) {
+	case UB_INT32:
+		/* Sums wrap around: unsigned arithmetic has the same bits. */
+		if (op == UB_OP_SUM)
+			COMBINE(uint32_t);
+		else
+			COMBINE(int32_t);
+		break;
+	case UB_INT64:
+		if (op == UB_OP_SUM)
+			COMBINE(uint64_t);
+		else
+			COMBINE(int64_t);
+		break;
+	case UB_UINT64:
+		COMBINE(uint64_t);
+		break;
+	case UB_FLOAT:
+		COMBINE(float);
+		break;
+	case UB_DOUBLE:
+		COMBINE(double);
+		break;
+	}
+}
+
+static size_t width_of(enum ub_type type)
+{
+	return type == UB_INT32 || type == UB_FLOAT ? 4 : 8;
+}
+
+/* ---- allreduce ---- */
+
+static int reduce_small(struct ub_scope *s, const void *in, void *out,
+			size_t count, enum ub_type type, enum ub_combine op)
+{
+	size_t bytes = count * width_of(type);
+	uint32_t r;
+	int err;
+
+	if (!ub_again(s))
+		memcpy(ub_mail(s), in, bytes);
+	err = ub_exchange(s);
+	if (err)
+		return err;
+	memcpy(out, ub_mail_of(s, 0), bytes);
+	for (r = 1; r < s->n; r++)
+		combine(out, ub_mail_of(s, r), count, type, op);
+	return 0;
+}
+
+/* The elements of a chunk that member @r combines. */
+static void part_of(size_t count, uint32_t n, uint32_t r, size_t *first,
+		    size_t *many)
+{
+	size_t each = count / n, more = count % n;
+
+	*first = each * r + smaller(r, more);
+	*many = each + (r < more);
+}
+
+/*
+ * Two steps a chunk: all give, then each combines its part and gives that.
+ * pending.step counts them, so that a step that is done is not done again.
+ */
+static int reduce_chunk(struct ub_scope *s, size_t step, const char *in,
+			char *out, size_t count, enum ub_type type,
+			enum ub_combine op)
+{
+	size_t w = width_of(type), first, many;
+	uint32_t r;
+	int err;
+
+	if (s->pending.step == step) {
+		if (!ub_again(s))
+			memcpy(in_buf(s, s->rank), in, count * w);
+		err = ub_sync_inside(s);
+		if (err)
+			return err;
+		s->pending.step++;
+		part_of(count, s->n, s->rank, &first, &many);
+		memcpy(out_buf(s, s->rank), in_buf(s, 0) + first * w, many * w);
+		for (r = 1; r < s->n; r++)
+			combine(out_buf(s, s->rank), in_buf(s, r) + first * w,
+				many, type, op);
+	}
+	if (s->pending.step == step + 1) {
+		err = ub_sync_inside(s);
+		if (err)
+			return err;
+		s->pending.step++;
+		for (r = 0; r < s->n; r++) {
+			part_of(count, s->n, r, &first, &many);
+			memcpy(out + first * w, out_buf(s, r), many * w);
+		}
+		s->coll_steps++;
+	}
+	return 0;
+}
+
+static int reduce_large(struct ub_scope *s, const char *in, char *out,
+			size_t count, enum ub_type type, enum ub_combine op)
+{
+	size_t w = width_of(type), each = UB_CHUNK / w, at, step = 0;
+	int err = need_window(s);
+
+	for (at = 0; !err && at < count; at += each, step += 2)
+		if (s->pending.step < step + 2)
+			err = reduce_chunk(s, step, in + at * w, out + at * w,
+					   smaller(each, count - at), type, op);
+	return err;
+}
+
+int ub_allreduce(struct ub_scope *s, const void *in, void *out, size_t count,
+		 enum ub_type type, enum ub_combine op)
+{
+	int err;
+
+	if ((unsigned int)type > UB_DOUBLE || (unsigned int)op > UB_OP_MAX)
+		return ub_fail(-EINVAL, "ub_allreduce(): unknown type %d or "
+			       "operation %d", type, op);
+	if (count > SIZE_MAX / width_of(type))
+		return ub_fail(-EINVAL, "ub_allreduce(): %zu elements", count);
+	err = ub_scope_begin(s, "ub_allreduce");
+	if (err)
+		return err;
+	if (count * width_of(type) <= UB_MAILBOX_BYTES)
+		err = reduce_small(s, in, out, count, type, op);
+	else
+		err = reduce_large(s, in, out, count, type, op);
+	if (!err)
+		count_bytes(s, count * width_of(type));
+	ub_scope_end(s);
+	return err;
+}
+
+/* ---- bcast ---- */
+
+static int bcast_large(struct ub_scope *s, char *data, size_t bytes,
+		       uint32_t root)
+{
+	size_t at, step = 0;
+	int err = need_window(s);
+
+	for (at = 0; !err && at < bytes; at += UB_CHUNK, step++) {
+		size_t len = smaller(UB_CHUNK, bytes - at);
+
+		if (s->pending.step > step)
+			continue;
+		if (s->rank == root && !ub_again(s))
+			memcpy(in_buf(s, root), data + at, len);
+		err = ub_sync_inside(s);
+		if (err)
+			break;
+		if (s->rank != root)
+			memcpy(data + at, in_buf(s, root), len);
+		s->pending.step++;
+		s->coll_steps++;
+	}
+	return err;
+}
+
+int ub_bcast(struct ub_scope *s, void *data, size_t bytes, int root)
+{
+	int err;
+
+	if (root < 0 || (uint32_t)root >= s->n)
+		return ub_fail(-EINVAL, "ub_bcast(): root %d of %u", root, s->n);
+	err = ub_scope_begin(s, "ub_bcast");
+	if (err)
+		return err;
+	if (bytes <= UB_MAILBOX_BYTES) {
+		if (s->rank == (uint32_t)root && !ub_again(s))
+			memcpy(ub_mail(s), data, bytes);
+		err = ub_exchange(s);
+		if (!err && s->rank != (uint32_t)root)
+			memcpy(data, ub_mail_of(s, root), bytes);
+	} else {
+		err = bcast_large(s, data, bytes, root);
+	}
+	if (!err)
+		count_bytes(s, bytes);
+	ub_scope_end(s);
+	return err;
+}
+
+/* ---- allgather ---- */
+
+static int gather_large(struct ub_scope *s, const char *in, size_t bytes,
+			char *out)
+{
+	size_t at, step = 0;
+	int err = need_window(s);
+	uint32_t r;
+
+	for (at = 0; !err && at < bytes; at += UB_CHUNK, step++) {
+		size_t len = smaller(UB_CHUNK, bytes - at);
+
+		if (s->pending.step > step)
+			continue;
+		if (!ub_again(s))
+			memcpy(in_buf(s, s->rank), in + at, len);
+		err = ub_sync_inside(s);
+		if (err)
+			break;
+		for (r = 0; r < s->n; r++)
+			memcpy(out + r * bytes + at, in_buf(s, r), len);
+		s->pending.step++;
+		s->coll_steps++;
+	}
+	return err;
+}
+
+int ub_allgather(struct ub_scope *s, const void *in, size_t bytes, void *out)
+{
+	uint32_t r;
+	int err = ub_scope_begin(s, "ub_allgather");
+
+	if (err)
+		return err;
+	if (bytes <= UB_MAILBOX_BYTES) {
+		if (!ub_again(s))
+			memcpy(ub_mail(s), in, bytes);
+		err = ub_exchange(s);
+		for (r = 0; !err && r < s->n; r++)
+			memcpy((char *)out + r * bytes, ub_mail_of(s, r), bytes);
+	} else {
+		err = gather_large(s, in, bytes, out);
+	}
+	if (!err)
+		count_bytes(s, bytes);
+	ub_scope_end(s);
+	return err;
+}

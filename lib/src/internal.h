@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Core structures of libub, and who points to whom.
+ *
+ *	struct ub_ctx ---> back end, machine, world
+ *	    |-- list of all scopes (under ctx->lock)
+ *	    `-- tables of the world: node and lane of each rank
+ *	struct ub_scope ---> outer, ctx; ranks in the outer scope and the world
+ *	    |-- struct ub_bar: the engine over the group's shared pages
+ *	    `-- what the back end knows of the group
+ *	struct ub_win ---> the scope it was made on; a pointer for each peer
+ *
+ * A scope is driven by one thread at a time (see ub_scope_begin()); what
+ * others may read meanwhile, the accounting, is written atomically.
+ */
+#ifndef UB_INTERNAL_H
+#define UB_INTERNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "libub.h"
+#include "engine.h"
+#include "clock.h"
+#include "error.h"
+#include "machine.h"
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define UB_NEVER	(~(uint64_t)0)
+
+struct ub_backend;
+
+/* Levels of the accounting: world, the machine's, lanes of a node, splits. */
+#define UB_STAT_LEVELS	(UB_SHAPE_LEVELS + 3)
+
+/* Accounting of a scope; times in ticks. */
+struct ub_count {
+	uint64_t supersteps;
+	uint64_t bytes;
+	uint64_t compute;
+	uint64_t move;
+	uint64_t wait;
+	uint64_t late;		/* barriers that waited for this member */
+};
+
+/**
+ * struct ub_spin - how one scope waits
+ * @limit: ticks to spin before anything else, adapted
+ * @waits: waits so far that were not over at once
+ */
+struct ub_spin {
+	uint64_t limit;
+	uint32_t waits;
+};
+
+enum ub_scope_state {
+	UB_SCOPE_IDLE,
+	UB_SCOPE_ARRIVED,	/* by ub_arrive() */
+	UB_SCOPE_TIMED_OUT,	/* arrived; a wait passed its time */
+};
+
+/**
+ * struct ub_pending - a collective call that a time-out interrupted
+ * @call: which, by address of its name; NULL: none
+ * @step: steps that are done
+ * @obj: what it made so far
+ */
+struct ub_pending {
+	const char *call;
+	size_t step;
+	void *obj;
+};
+
+/**
+ * struct ub_scope - a group at a level
+ * @alive: reads 0 in a child of the process that made the context
+ * @owner: thread whose calls need no locked instruction, see sync.c
+ * @inside: thread that is inside a call, or NULL
+ * @state: enum ub_scope_state
+ * @timing: accounting is on
+ * @last: UB_AUX_LAST() of the last wait
+ * @end: ticks when the last barrier ended, or this member arrived
+ * @count: accounting
+ * @waited: how often each rank was the one waited for
+ * @bar: the engine
+ * @lost: a verdict stands; no more arrivals
+ * @creating: the group's first barrier runs
+ * @kept: made by ub_scope_enter()
+ * @level: index of the accounting level
+ * @level_name: for messages
+ * @n: members
+ * @rank: own
+ * @node: node id of each member
+ * @lane: lane of each member
+ * @outer_rank: rank in @outer of each member
+ * @world_rank: rank in the world of each member
+ * @timeout_ms: of collective calls, 0: none
+ * @exchanges: mailbox exchanges so far
+ * @splits: ub_scope_split() calls so far
+ * @wins: list of windows that were made on it and not freed
+ * @coll: window of the collectives, or NULL
+ * @coll_steps: steps of the collectives in @coll
+ * @id: host: group id
+ * @slot: host: slot, and @word under which it was joined
+ * @handle: dev: group handle
+ * @map: own mapping of the group's pages, or private memory, @map_size bytes
+ * @look: when to look after the living next, CLOCK_MONOTONIC
+ */
+struct ub_scope {
+	const uint64_t *alive;
+	void *owner;
+	void *inside;
+	uint32_t state;
+	bool timing;
+	bool lost;
+	bool creating;
+	bool kept;
+	uint64_t last;
+	uint64_t end;
+	struct ub_count count;
+	uint64_t *waited;
+	struct ub_bar bar;
+
+	struct ub_ctx *ctx;
+	struct ub_scope *outer;
+	struct ub_scope *next;
+	int level;
+	char level_name[UB_NAME_LEN];
+	uint32_t n;
+	uint32_t rank;
+	uint32_t *node;
+	uint32_t *lane;
+	uint32_t *outer_rank;
+	uint32_t *world_rank;
+	struct ub_sched *sched;
+	struct ub_spin spin;
+	int timeout_ms;
+	uint64_t exchanges;
+	uint64_t splits;
+	struct ub_win *wins;
+	struct ub_win *coll;
+	uint64_t coll_steps;
+	struct ub_pending pending;
+
+	uint64_t id;
+	uint32_t slot;
+	uint64_t word;
+	uint32_t handle;
+	uint64_t incarnation;
+	void *map;
+	size_t map_size;
+	uint64_t look;
+};
+
+/**
+ * struct ub_win - memory that members of a scope share
+ * @scope: it was made on
+ * @peer: each member's memory, mapped; NULL when its size is 0
+ * @size: of each member
+ * @handle: of each member, the back end's
+ * @window: dev: id of the own window
+ */
+struct ub_win {
+	struct ub_scope *scope;
+	struct ub_win *next;
+	char **peer;
+	uint64_t *size;
+	uint64_t *handle;
+	uint32_t window;
+};
+
+/**
+ * struct ub_ctx - a fabric joined
+ * @be: back end
+ * @priv: of the back end
+ * @alive: one page that a fork wipes
+ * @biased: see sync.c
+ * @key: of the job
+ * @start_ms: allowance for the ranks to start
+ * @retired: accounting of scopes that are gone, by level
+ * @crowded: more members than CPUs here; looked at again at @crowd_look
+ */
+struct ub_ctx {
+	const struct ub_backend *be;
+	void *priv;
+	uint64_t *alive;
+	bool biased;
+	bool timing;
+	int rank;
+	int nranks;
+	uint32_t own_node;
+	int timeout_ms;
+	int start_ms;
+	uint64_t key[2];
+	const char *fabric;
+	struct ub_machine machine;
+	struct ub_scope *world;
+
+	pthread_mutex_t lock;
+	struct ub_scope *scopes;
+	struct ub_count retired[UB_STAT_LEVELS];
+
+	bool crowded;
+	uint64_t crowd_look;
+};
+
+/* ---- ctx.c ---- */
+/** ub_env_int() - a number from the environment; @def when it is not set */
+int ub_env_int(const char *name, long min, long max, long def, long *value);
+
+/* ---- scope.c ---- */
+struct ub_scope *ub_scope_alloc(struct ub_ctx *ctx, struct ub_scope *outer,
+				uint32_t n, uint32_t rank, int level,
+				const char *name);
+/** ub_scope_make() - create the group, schedule and list the scope */
+int ub_scope_make(struct ub_scope *s, const uint64_t key[2]);
+/** ub_scope_ready() - the group exists: lanes, schedule, list */
+int ub_scope_ready(struct ub_scope *s);
+/** ub_scope_drop() - leave the group and free the scope */
+void ub_scope_drop(struct ub_scope *s);
+void ub_scope_free(struct ub_scope *s);
+
+/* ---- sync.c ---- */
+/**
+ * ub_scope_begin() - a collective call begins: this thread drives the scope
+ * @call: its name
+ *
+ * When a time-out interrupted the same call, s->pending says how far it came;
+ * ub_again() tells. A step that is done must not touch shared memory again.
+ */
+int ub_scope_begin(struct ub_scope *s, const char *call);
+static inline bool ub_again(const struct ub_scope *s)
+{
+	return s->state == UB_SCOPE_TIMED_OUT;
+}
+/** ub_scope_begin_lost() - the same for calls that a lost scope is no error of */
+int ub_scope_begin_lost(struct ub_scope *s);
+void ub_scope_end(struct ub_scope *s);
+/** ub_sync_inside() - one barrier, between ub_scope_begin() and _end() */
+int ub_sync_inside(struct ub_scope *s);
+/** ub_mail() - own mailbox slot of the exchange to come */
+void *ub_mail(struct ub_scope *s);
+/** ub_exchange() - a barrier; then ub_mail_of() has what the others wrote */
+int ub_exchange(struct ub_scope *s);
+const void *ub_mail_of(const struct ub_scope *s, uint32_t rank);
+/** ub_lost_error() - the verdict's text and -EOWNERDEAD, or -ESTALE */
+int ub_lost_error(struct ub_scope *s);
+/** ub_deadline() - of a collective call that begins now */
+uint64_t ub_deadline(const struct ub_scope *s);
+
+/* ---- wait.c ---- */
+/** ub_wait_long() - wait on, however long; 0 when the barrier is complete */
+int ub_wait_long(struct ub_scope *s);
+/** ub_late_error() - who is missing; returns -ETIMEDOUT */
+int ub_late_error(struct ub_scope *s);
+
+/* ---- cpus.c ---- */
+#define UB_CPU_WORDS	16
+/** ub_cpus() - CPUs that this thread may use, at least 1, and their mask */
+int ub_cpus(uint64_t mask[UB_CPU_WORDS]);
+
+/* ---- stats.c ---- */
+static inline void ub_add(uint64_t *p, uint64_t v)
+{
+	/* One writer; readers may be other threads. */
+	__atomic_store_n(p, *p + v, __ATOMIC_RELAXED);
+}
+
+/** ub_count_scope() - add what @s has counted to @to */
+void ub_count_scope(struct ub_count *to, const struct ub_scope *s);
+
+/* ---- win.c ---- */
+/** ub_win_make() - inside a call on @s; after a time-out call it again */
+int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win);
+/** ub_win_drop() - not collective; @used: peers may still use the own part */
+void ub_win_drop(struct ub_win *w, bool used);
+
+#endif /* UB_INTERNAL_H */

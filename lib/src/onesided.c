@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+/*
+ * put, get and atomics. Windows are mapped, so these are copies and atomics
+ * of the CPU; a sync's compare-and-swap orders them.
+ */
+#include "internal.h"
+#include "backend.h"
+#include <string.h>
+
+/* A copy that takes less time than two looks at the clock is not timed. */
+#define UB_TIMED_BYTES	4096
+
+static int check(struct ub_scope *s, struct ub_win *w, int rank, size_t off,
+		 size_t len, const char *call)
+{
+	uint64_t v;
+
+	if (unlikely(!s || !w))
+		return ub_fail(-EINVAL, "%s(): scope or window is NULL", call);
+	if (unlikely(!__atomic_load_n(s->alive, __ATOMIC_RELAXED)))
+		return ub_fail(-EPERM, "%s() in a child of the process that made "
+			       "the context", call);
+	if (unlikely(rank < 0 || (uint32_t)rank >= w->scope->n))
+		return ub_fail(-EINVAL, "%s(): rank %d; the window's scope has 0 to "
+			       "%u", call, rank, w->scope->n - 1);
+	if (unlikely(off > w->size[rank] || len > w->size[rank] - off))
+		return ub_fail(-ERANGE, "%s(): %zu bytes at offset %zu, but rank %d "
+			       "gave %llu to the window", call, len, off, rank,
+			       (unsigned long long)w->size[rank]);
+	v = ub_ld(&w->scope->bar.g.head->verdict);
+	if (unlikely(v) && UB_VERDICT_MEMBER(v) == (uint32_t)rank)
+		return ub_fail(-EOWNERDEAD, "%s(): rank %d (node %u) is dead: %s",
+			       call, rank, w->scope->node[rank],
+			       ub_reason_text(UB_VERDICT_REASON(v)));
+	return 0;
+}
+
+static void copy(struct ub_scope *s, void *to, const void *from, size_t len)
+{
+	uint64_t before;
+
+	if (!s->timing) {
+		memcpy(to, from, len);
+		return;
+	}
+	ub_add(&s->count.bytes, len);
+	if (len < UB_TIMED_BYTES) {
+		memcpy(to, from, len);
+		return;
+	}
+	before = ub_ticks();
+	memcpy(to, from, len);
+	before = ub_elapsed(before, ub_ticks());
+	ub_add(&s->count.move, before);
+	/* It is not local work. */
+	s->end += before;
+}
+
+int ub_put(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
+	   const void *src, size_t len)
+{
+	int err = check(s, win, rank, off, len, "ub_put");
+
+	if (!err && len)
+		copy(s, win->peer[rank] + off, src, len);
+	return err;
+}
+
+int ub_get(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
+	   void *dst, size_t len)
+{
+	int err = check(s, win, rank, off, len, "ub_get");
+
+	if (!err && len)
+		copy(s, dst, win->peer[rank] + off, len);
+	return err;
+}
+
+#define ATOMIC_ON(type, word) ({						\
+	type *p_ = (type *)(word);						\
+	type v_ = (type)operand, old_ = (type)compare;				\
+	switch (op) {								\
+	case UB_ATOMIC_ADD:							\
+		old_ = __atomic_fetch_add(p_, v_, __ATOMIC_SEQ_CST);		\
+		break;								\
+	case UB_ATOMIC_SWAP:							\
+		old_ = __atomic_exchange_n(p_, v_, __ATOMIC_SEQ_CST);		\
+		break;								\
+	case UB_ATOMIC_CAS:							\
+		__atomic_compare_exchange_n(p_, &old_, v_, 0,			\
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
+		break;								\
+	case UB_ATOMIC_AND:							\
+		old_ = __atomic_fetch_and(p_, v_, __ATOMIC_SEQ_CST);		\
+		break;								\
+	case UB_ATOMIC_OR:							\
+		old_ = __atomic_fetch_or(p_, v_, __ATOMIC_SEQ_CST);		\
+		break;								\
+	case UB_ATOMIC_XOR:							\
+		old_ = __atomic_fetch_xor(p_, v_, __ATOMIC_SEQ_CST);		\
+		break;								\
+	}									\
+	(uint64_t)old_; })
+
+int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
+	      int width, enum ub_atomic_op op, uint64_t operand,
+	      uint64_t compare, uint64_t *old)
+{
+	uint64_t was;
+	void *word;
+	int err;
+
+	if ((width != 4 && width != 8) || off % width)
+		return ub_fail(-EINVAL, "ub_atomic(): width %d at offset %zu; give "
+			       "4 or 8, aligned", width, off);
+	if ((unsigned int)op > UB_ATOMIC_XOR)
+		return ub_fail(-EINVAL, "ub_atomic(): unknown operation %d", op);
+	err = check(s, win, rank, off, width, "ub_atomic");
+	if (err)
+		return err;
+	word = win->peer[rank] + off;
+	was = width == 4 ? ATOMIC_ON(uint32_t, word) : ATOMIC_ON(uint64_t, word);
+	if (s->timing)
+		ub_add(&s->count.bytes, width);
+	if (old)
+		*old = was;
+	return 0;
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A barrier, as a member runs it.
+ *
+ *	ub_sync()
+ *	  begin()	one thread drives a scope; not in a forked child
+ *	  arrive()	contribution and own word (one compare-and-swap); if
+ *			somebody sleeps, read the record and wake them
+ *	  wait_for()	poll own flag lines by the schedule
+ *	    ub_wait_long()	wait.c: spin, yield, sleep in the back end
+ *	  finish()	accounting, result
+ *
+ * The words and the rounds are in kernel/engine.c, the back end is entered
+ * only to sleep and to wake.
+ */
+#include "internal.h"
+#include "backend.h"
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Polls before a wait counts as one, and before any clock is read. */
+#define UB_POLLS	64
+
+static const char sync_call[] = "ub_sync";
+
+_Static_assert((int)UB_MAX_S64 == (int)UB_RED_MAX_S64 &&
+	       (int)UB_XOR == (int)UB_RED_XOR, "reductions are the engine's");
+
+static inline void *self(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+	return __builtin_thread_pointer();
+#else
+	static _Thread_local char here;
+
+	return &here;
+#endif
+}
+
+/*
+ * A scope is biased to the thread that used it last: it enters by a store and
+ * a load. Another thread takes the scope over with the help of membarrier(),
+ * which makes the owner's store visible or lets it see the new owner. Without
+ * membarrier() (or under ThreadSanitizer) owner is always NULL and everybody
+ * enters by compare-and-swap.
+ */
+static int busy(void)
+{
+	return ub_fail(-EBUSY, "another thread is inside a call on this scope; "
+		       "use one scope from one thread at a time");
+}
+
+#define UB_TAKING	((void *)1)
+
+static void membarrier(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+static int __attribute__((noinline, cold)) take_over(struct ub_scope *s)
+{
+	void *old = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE), *none = NULL;
+
+	if (!s->ctx->biased)
+		return __atomic_compare_exchange_n(&s->inside, &none, self(), 0,
+						   __ATOMIC_SEQ_CST,
+						   __ATOMIC_RELAXED) ? 0 : busy();
+	if (old == UB_TAKING ||
+	    !__atomic_compare_exchange_n(&s->owner, &old, UB_TAKING, 0,
+					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return busy();
+	/* Twice: the owner may have been between its load and its store. */
+	membarrier();
+	membarrier();
+	if (__atomic_load_n(&s->inside, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&s->owner, old, __ATOMIC_RELEASE);
+		return busy();
+	}
+	__atomic_store_n(&s->inside, self(), __ATOMIC_RELAXED);
+	__atomic_store_n(&s->owner, self(), __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int __attribute__((noinline, cold)) lost_owner(struct ub_scope *s)
+{
+	void *me = self();
+
+	__atomic_compare_exchange_n(&s->inside, &me, NULL, 0, __ATOMIC_SEQ_CST,
+				    __ATOMIC_RELAXED);
+	return busy();
+}
+
+static int __attribute__((noinline, cold)) forked(void)
+{
+	return ub_fail(-EPERM, "called in a child of the process that made the "
+		       "context; call ub_init() in the process that takes part");
+}
+
+static inline int begin(struct ub_scope *s)
+{
+	if (unlikely(!__atomic_load_n(s->alive, __ATOMIC_RELAXED)))
+		return forked();
+	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != self()))
+		return take_over(s);
+	__atomic_store_n(&s->inside, self(), __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != self()))
+		return lost_owner(s);
+	return 0;
+}
+
+static inline void end(struct ub_scope *s)
+{
+	__atomic_store_n(&s->inside, NULL, __ATOMIC_RELEASE);
+}
+
+int ub_lost_error(struct ub_scope *s)
+{
+	struct ub_bar *b = &s->bar;
+	uint32_t m = UB_VERDICT_MEMBER(b->verdict);
+
+	s->lost = true;
+	s->state = UB_SCOPE_IDLE;
+	if (m == s->rank)
+		return ub_fail(-ESTALE, "%s: the others took this member (rank %u) "
+			       "for lost at epoch %llu: %s; start it again",
+			       s->level_name, m, (unsigned long long)b->lost_epoch,
+			       ub_reason_text(UB_VERDICT_REASON(b->verdict)));
+	return ub_fail(-EOWNERDEAD, "%s: rank %u (node %u, lane %u) is lost, it "
+		       "never reached epoch %llu: %s; ub_shrink() goes on "
+		       "without it", s->level_name, m, s->node[m], s->lane[m],
+		       (unsigned long long)b->lost_epoch,
+		       ub_reason_text(UB_VERDICT_REASON(b->verdict)));
+}
+
+static int __attribute__((noinline, cold)) arrive_error(struct ub_scope *s,
+							 int err)
+{
+	struct ub_bar *b = &s->bar;
+
+	switch (err) {
+	case -ESTALE:
+		if (ub_bar_verdict(b, b->epoch + 1))
+			return ub_lost_error(s);
+		return ub_fail(err, "%s: the others took this member for lost",
+			       s->level_name);
+	case -EBUSY:
+		return busy();
+	case -EOVERFLOW:
+		return ub_fail(err, "%s: no epoch is left", s->level_name);
+	default:
+		return ub_fail(err, "%s: unknown reduction", s->level_name);
+	}
+}
+
+/* Somebody is about to sleep, or a verdict stands. */
+static int __attribute__((noinline)) pressed(struct ub_scope *s)
+{
+	struct ub_bar *b = &s->bar;
+	enum ub_bar_state st = ub_bar_record(b);
+
+	if (st == UB_BAR_DONE || b->wake)
+		s->ctx->be->kick(s);
+	return st == UB_BAR_LOST ? ub_lost_error(s) : 0;
+}
+
+static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value)
+{
+	int err;
+
+	if (unlikely(s->lost))
+		return ub_lost_error(s);
+	if (s->timing) {
+		uint64_t now = ub_ticks();
+
+		ub_add(&s->count.compute, ub_elapsed(s->end, now));
+		s->end = now;
+	}
+	err = ub_bar_arrive(&s->bar, op, value, s->last);
+	if (unlikely(err))
+		return arrive_error(s, err);
+	if (unlikely(ub_bar_pressed(&s->bar)))
+		return pressed(s);
+	return 0;
+}
+
+static inline int wait_for(struct ub_scope *s)
+{
+	uint32_t polls;
+
+	for (polls = 0; polls < UB_POLLS; polls++) {
+		if (ub_bar_poll(&s->bar)) {
+			if (s->timing)
+				s->last = UB_AUX_LAST(polls, s->rank);
+			return 0;
+		}
+	}
+	return ub_wait_long(s);
+}
+
+static int __attribute__((noinline, cold)) bad_sum(struct ub_scope *s)
+{
+	if (ub_bar_mixed(&s->bar))
+		return ub_fail(-EINVAL, "%s: members gave different reductions at "
+			       "epoch %llu (this one: %s)", s->level_name,
+			       (unsigned long long)s->bar.epoch,
+			       ub_red_name(s->bar.op));
+	return ub_fail(-EOWNERDEAD, "%s: a window is lost, its home is dead",
+		       s->level_name);
+}
+
+static inline int finish(struct ub_scope *s, uint64_t *result)
+{
+	uint64_t aux = s->bar.sum.aux;
+
+	s->state = UB_SCOPE_IDLE;
+	if (s->timing) {
+		uint32_t m = UB_AUX_MEMBER(aux);
+
+		ub_add(&s->count.supersteps, 1);
+		if (likely(m < s->n &&
+			   (aux & UB_AUX_LAST_MASK) != UB_AUX_LAST_MASK))
+			ub_add(&s->waited[m], 1);
+	}
+	if (unlikely(aux & (UB_AUX_MIXED | UB_AUX_WINLOST)))
+		return bad_sum(s);
+	if (result)
+		*result = s->bar.sum.full;
+	return 0;
+}
+
+/* A call that does not fit what a former one left behind. */
+static int __attribute__((noinline, cold)) check_state(struct ub_scope *s,
+							const char *call)
+{
+	if (s->lost)
+		return ub_lost_error(s);
+	if (s->state == UB_SCOPE_ARRIVED)
+		return ub_fail(-EALREADY, "%s: %s() after ub_arrive(); call "
+			       "ub_wait() first", s->level_name, call);
+	if (s->state == UB_SCOPE_TIMED_OUT && strcmp(s->pending.call, call))
+		return ub_fail(-EALREADY, "%s: %s() after a time-out of %s(); call "
+			       "that again first", s->level_name, call,
+			       s->pending.call);
+	return 0;
+}
+
+int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
+		   uint64_t *result)
+{
+	int err = begin(s);
+
+	if (unlikely(err))
+		return err;
+	if (likely(s->state == UB_SCOPE_IDLE))
+		err = arrive(s, op, value);
+	else
+		err = check_state(s, sync_call);
+	if (likely(!err))
+		err = wait_for(s);
+	if (likely(!err))
+		err = finish(s, result);
+	else if (err == -ETIMEDOUT)
+		s->pending.call = sync_call;
+	end(s);
+	return err;
+}
+
+int ub_sync(struct ub_scope *s)
+{
+	return ub_sync_reduce(s, UB_NONE, 0, NULL);
+}
+
+int ub_sync_max_double(struct ub_scope *s, double value, double *result)
+{
+	uint64_t bits, most;
+	int err;
+
+	if (value < 0)
+		return ub_fail(-EINVAL, "ub_sync_max_double(): %g is below 0", value);
+	memcpy(&bits, &value, sizeof(bits));
+	/* Without the sign NaN is above infinity, and -0 is 0. */
+	bits &= ~(1ULL << 63);
+	err = ub_sync_reduce(s, UB_MAX_U64, bits, &most);
+	if (!err && result)
+		memcpy(result, &most, sizeof(most));
+	return err;
+}
+
+int ub_arrive(struct ub_scope *s, enum ub_reduction op, uint64_t value)
+{
+	int err = begin(s);
+
+	if (unlikely(err))
+		return err;
+	if (likely(s->state == UB_SCOPE_IDLE)) {
+		err = arrive(s, op, value);
+		if (likely(!err)) {
+			s->state = UB_SCOPE_ARRIVED;
+			/* The rounds' first flags go out at once. */
+			ub_bar_poll(&s->bar);
+		}
+	} else {
+		err = check_state(s, "ub_arrive");
+	}
+	end(s);
+	return err;
+}
+
+/* May the barrier that runs be awaited by ub_wait() and ub_test()? */
+static int awaitable(struct ub_scope *s)
+{
+	if (likely(s->state == UB_SCOPE_ARRIVED))
+		return 0;
+	if (s->lost)
+		return ub_lost_error(s);
+	if (s->state == UB_SCOPE_IDLE)
+		return ub_fail(-EINVAL, "%s: nothing to wait for; call "
+			       "ub_arrive() first", s->level_name);
+	return check_state(s, sync_call);
+}
+
+int ub_wait(struct ub_scope *s, uint64_t *result)
+{
+	int err = begin(s);
+
+	if (unlikely(err))
+		return err;
+	err = awaitable(s);
+	if (likely(!err))
+		err = wait_for(s);
+	if (likely(!err))
+		err = finish(s, result);
+	else if (err == -ETIMEDOUT)
+		s->pending.call = sync_call;
+	end(s);
+	return err;
+}
+
+int ub_test(struct ub_scope *s, uint64_t *result)
+{
+	int err = begin(s);
+
+	if (unlikely(err))
+		return err;
+	err = awaitable(s);
+	if (!err && !ub_bar_poll(&s->bar)) {
+		enum ub_bar_state st;
+		uint64_t now = ub_now();
+
+		if (now >= s->look)
+			s->ctx->be->look(s);
+		st = ub_bar_record(&s->bar);
+		if (s->bar.wake)
+			s->ctx->be->kick(s);
+		if (st == UB_BAR_LOST)
+			err = ub_lost_error(s);
+		else if (st == UB_BAR_WAIT)
+			err = -EAGAIN;
+	}
+	if (!err)
+		err = finish(s, result);
+	end(s);
+	return err;
+}
+
+void ub_set_timeout(struct ub_scope *s, int ms)
+{
+	s->timeout_ms = ms < 0 ? 0 : ms;
+}
+
+uint64_t ub_epoch(const struct ub_scope *s)
+{
+	return s->bar.epoch;
+}
+
+uint64_t ub_deadline(const struct ub_scope *s)
+{
+	return s->timeout_ms ? ub_now() + s->timeout_ms * 1000000ULL : UB_NEVER;
+}
+
+/* ---- for the other collective calls ---- */
+
+int ub_scope_begin(struct ub_scope *s, const char *call)
+{
+	int err = begin(s);
+
+	if (err)
+		return err;
+	err = check_state(s, call);
+	if (err)
+		end(s);
+	else if (s->state == UB_SCOPE_IDLE)
+		s->pending = (struct ub_pending){ .call = call };
+	return err;
+}
+
+int ub_scope_begin_lost(struct ub_scope *s)
+{
+	return begin(s);
+}
+
+void ub_scope_end(struct ub_scope *s)
+{
+	end(s);
+}
+
+int ub_sync_inside(struct ub_scope *s)
+{
+	int err = 0;
+
+	if (s->state == UB_SCOPE_IDLE)
+		err = arrive(s, UB_RED_NONE, 0);
+	if (!err)
+		err = wait_for(s);
+	return err ? err : finish(s, NULL);
+}
+
+void *ub_mail(struct ub_scope *s)
+{
+	return s->bar.g.mail[s->rank].slot[s->exchanges & 1];
+}
+
+int ub_exchange(struct ub_scope *s)
+{
+	int err = ub_sync_inside(s);
+
+	if (!err)
+		s->exchanges++;
+	return err;
+}
+
+const void *ub_mail_of(const struct ub_scope *s, uint32_t rank)
+{
+	return s->bar.g.mail[rank].slot[(s->exchanges - 1) & 1];
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How to wait when the flags are not there at once.
+ *
+ * Spin for a bounded time, which adapts to whether spinning ended the last
+ * waits; where members outnumber CPUs, give the CPU away instead; then sleep
+ * in the back end. From the moment others may be without a CPU the record is
+ * read instead of the flags: then one turn of each member ends a barrier,
+ * whatever the number of rounds.
+ */
+#include "internal.h"
+#include "backend.h"
+#include <sched.h>
+
+#define UB_SPIN_MAX_NS	40000	/* about what sleeping and waking costs */
+#define UB_SPIN_MIN_NS	500
+#define UB_SPIN_PROBE	32	/* waits between tries of the longest spin */
+#define UB_SPIN_BATCH	16	/* polls between looks at the clock */
+#define UB_YIELDS	48
+#define UB_YIELD_SLOW_NS 1000000	/* somebody else wants this CPU */
+#define UB_CROWD_NS	1000000000ULL
+
+static bool crowded(struct ub_ctx *ctx)
+{
+	uint64_t now = ub_now();
+
+	if (now >= ctx->crowd_look) {
+		ctx->crowded = ctx->be->crowded(ctx);
+		ctx->crowd_look = now + UB_CROWD_NS;
+	}
+	return ctx->crowded;
+}
+
+static bool spin(struct ub_scope *s)
+{
+	struct ub_spin *sp = &s->spin;
+	uint64_t most = ub_ns_ticks(UB_SPIN_MAX_NS);
+	uint64_t least = ub_ns_ticks(UB_SPIN_MIN_NS);
+	uint64_t limit, from = ub_ticks();
+	uint32_t i;
+
+	limit = ++sp->waits % UB_SPIN_PROBE ? sp->limit : most;
+	do {
+		for (i = 0; i < UB_SPIN_BATCH; i++) {
+			if (ub_bar_poll(&s->bar)) {
+				sp->limit = sp->limit * 2 > most ? most :
+					    sp->limit * 2;
+				return true;
+			}
+			ub_relax();
+		}
+	} while (ub_elapsed(from, ub_ticks()) < limit);
+	sp->limit = sp->limit / 2 < least ? least : sp->limit / 2;
+	return false;
+}
+
+static enum ub_bar_state yield(struct ub_scope *s)
+{
+	uint64_t slow = ub_ns_ticks(UB_YIELD_SLOW_NS), before, after;
+	enum ub_bar_state st = UB_BAR_WAIT;
+	int i;
+
+	after = ub_ticks();
+	for (i = 0; i < UB_YIELDS; i++) {
+		sched_yield();
+		st = ub_bar_record(&s->bar);
+		if (st != UB_BAR_WAIT)
+			break;
+		before = after;
+		after = ub_ticks();
+		if (ub_elapsed(before, after) > slow)
+			break;
+	}
+	return st;
+}
+
+static int wait_on(struct ub_scope *s)
+{
+	enum ub_bar_state st = UB_BAR_WAIT;
+	uint64_t deadline = ub_deadline(s);
+
+	if (crowded(s->ctx))
+		st = yield(s);
+	else if (spin(s))
+		return 0;
+	if (st == UB_BAR_DONE)
+		return 0;
+	if (st == UB_BAR_WAIT)
+		return s->ctx->be->sleep(s, deadline);
+	if (s->bar.wake)
+		s->ctx->be->kick(s);
+	return -EOWNERDEAD;
+}
+
+int ub_wait_long(struct ub_scope *s)
+{
+	uint64_t now;
+	int err;
+
+	if (s->timing && s->state != UB_SCOPE_IDLE) {
+		/* There was work between arriving and this call. */
+		now = ub_ticks();
+		ub_add(&s->count.compute, ub_elapsed(s->end, now));
+		s->end = now;
+	}
+	err = wait_on(s);
+	if (s->timing) {
+		uint64_t waited;
+
+		now = ub_ticks();
+		waited = ub_elapsed(s->end, now);
+		ub_add(&s->count.wait, waited);
+		s->end = now;
+		s->last = UB_AUX_LAST(ub_ticks_ns(waited), s->rank);
+	}
+	if (err == -EOWNERDEAD)
+		return ub_lost_error(s);
+	if (err == -ETIMEDOUT)
+		s->state = UB_SCOPE_TIMED_OUT;
+	return err;
+}
+
+int ub_late_error(struct ub_scope *s)
+{
+	struct ub_bar *b = &s->bar;
+	uint32_t m = ub_bar_missing(b, b->epoch), missing = 0, i;
+	uint64_t last;
+
+	for (i = 0; i < s->n; i++)
+		if (UB_ARR_EPOCH(ub_ld(&b->g.line[i].arrival)) < b->epoch)
+			missing++;
+	if (m >= s->n)
+		m = 0;
+	last = UB_ARR_EPOCH(ub_ld(&b->g.line[m].arrival));
+	return ub_fail(-ETIMEDOUT, "%s: epoch %llu: %u of %u missing after %d ms, "
+		       "first rank %u (node %u, lane %u), whose last epoch is %llu; "
+		       "call again to go on waiting", s->level_name,
+		       (unsigned long long)b->epoch, missing, s->n,
+		       s->timeout_ms, m, s->node[m], s->lane[m],
+		       (unsigned long long)last);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/* Windows: memory that members give to a scope, mapped by all of them. */
+#include "internal.h"
+#include "backend.h"
+#include <stdlib.h>
+
+static struct ub_win *win_alloc(struct ub_scope *s)
+{
+	struct ub_win *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->scope = s;
+	w->peer = calloc(s->n, sizeof(*w->peer));
+	w->size = calloc(s->n, sizeof(*w->size));
+	w->handle = calloc(s->n, sizeof(*w->handle));
+	if (w->peer && w->size && w->handle) {
+		w->next = s->wins;
+		s->wins = w;
+		return w;
+	}
+	free(w->peer);
+	free(w->size);
+	free(w->handle);
+	free(w);
+	return NULL;
+}
+
+void ub_win_drop(struct ub_win *w, bool used)
+{
+	struct ub_win **p;
+
+	for (p = &w->scope->wins; *p; p = &(*p)->next) {
+		if (*p == w) {
+			*p = w->next;
+			break;
+		}
+	}
+	if (w->scope->coll == w)
+		w->scope->coll = NULL;
+	w->scope->ctx->be->win_free(w, used);
+	free(w->peer);
+	free(w->size);
+	free(w->handle);
+	free(w);
+}
+
+/* What a member says of its part; then 96 bytes of the back end. */
+struct win_mail {
+	int64_t err;
+	uint64_t bytes;
+	char desc[UB_MAILBOX_BYTES - 16];
+};
+
+/* The first member that could not give its part fails the call for all. */
+static int attach_all(struct ub_win *w)
+{
+	struct ub_scope *s = w->scope;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < s->n; i++) {
+		const struct win_mail *m = ub_mail_of(s, i);
+
+		if (!m->err)
+			continue;
+		if (i == s->rank)	/* its own text says more */
+			return m->err;
+		return ub_fail(m->err, "%s: rank %u (node %u) cannot give %llu bytes "
+			       "to a window: its memory is out", s->level_name, i,
+			       s->node[i], (unsigned long long)m->bytes);
+	}
+	for (i = 0; i < s->n && !err; i++) {
+		const struct win_mail *m = ub_mail_of(s, i);
+
+		if (i != s->rank)
+			err = s->ctx->be->win_attach(w, i, m->desc);
+	}
+	return err;
+}
+
+int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
+{
+	struct ub_win *w = s->pending.obj;
+	int err;
+
+	if (!ub_again(s)) {
+		struct win_mail *m = ub_mail(s);
+
+		w = win_alloc(s);
+		if (!w)
+			return ub_fail(-ENOMEM, "no memory");
+		err = s->ctx->be->win_alloc(w, bytes);
+		m->err = err;
+		m->bytes = bytes;
+		if (!err)
+			s->ctx->be->win_describe(w, m->desc);
+		s->pending.obj = w;
+	}
+	err = ub_exchange(s);
+	if (err == -ETIMEDOUT)
+		return err;
+	s->pending.obj = NULL;
+	if (!err)
+		err = attach_all(w);
+	if (err) {
+		ub_win_drop(w, true);
+		return err;
+	}
+	*win = w;
+	return 0;
+}
+
+int ub_win_create(struct ub_scope *s, size_t bytes, struct ub_win **win)
+{
+	int err;
+
+	if (!s || !win)
+		return ub_fail(-EINVAL, "ub_win_create(): an argument is NULL");
+	err = ub_scope_begin(s, "ub_win_create");
+	if (err)
+		return err;
+	*win = NULL;
+	err = ub_win_make(s, bytes, win);
+	ub_scope_end(s);
+	return err;
+}
+
+int ub_win_free(struct ub_win *w)
+{
+	struct ub_scope *s;
+	int err;
+
+	if (!w)
+		return 0;
+	s = w->scope;
+	err = ub_scope_begin_lost(s);
+	if (err)
+		return err;
+	if (s->state == UB_SCOPE_ARRIVED) {
+		ub_scope_end(s);
+		return ub_fail(-EALREADY, "%s: ub_win_free() after ub_arrive(); "
+			       "call ub_wait() first", s->level_name);
+	}
+	/* Nobody uses it any more when all have come here. */
+	err = ub_sync_inside(s);
+	if (err != -ETIMEDOUT)
+		ub_win_drop(w, err != 0);
+	else
+		s->pending.call = "ub_win_free";
+	ub_scope_end(s);
+	return err == -EOWNERDEAD || err == -ESTALE ? 0 : err;
+}
+
+void *ub_win_base(const struct ub_win *w)
+{
+	return w->peer[w->scope->rank];
+}
+
+void *ub_win_peer(const struct ub_win *w, int rank)
+{
+	if (rank < 0 || (uint32_t)rank >= w->scope->n)
+		return NULL;
+	return w->peer[rank];
+}
+
+size_t ub_win_size(const struct ub_win *w, int rank)
+{
+	if (rank < 0 || (uint32_t)rank >= w->scope->n)
+		return 0;
+	return w->size[rank];
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the tests of libub share: KTAP, and members as forked processes.
+ */
+#ifndef T_H
+#define T_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "libub.h"
+#include "host_arena.h"
+
+#define T_MAX	64
+
+static int t_count, t_failed;
+
+static inline uint64_t t_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static inline void t_plan(int n)
+{
+	printf("KTAP version 1\n1..%d\n", n);
+	fflush(stdout);
+}
+
+static inline void t_result(bool ok, const char *name)
+{
+	t_count++;
+	t_failed += !ok;
+	printf("%sok %d %s\n", ok ? "" : "not ", t_count, name);
+	fflush(stdout);
+}
+
+static inline int t_end(void)
+{
+	return t_failed ? 1 : 0;
+}
+
+/* In a member: complain and fail. */
+#define T_CHECK(cond) do {						\
+	if (!(cond)) {							\
+		printf("# %s:%d: rank %d: %s (%s)\n", __FILE__, __LINE__,\
+		       t_rank, #cond, ub_last_error());			\
+		fflush(stdout);						\
+		return 1;						\
+	}								\
+} while (0)
+
+static int t_rank = -1;
+
+typedef int (*t_member_fn)(struct ub_ctx *ctx, struct ub_scope *world);
+
+/**
+ * struct t_job - members that run
+ * @fd: arena
+ * @arena: mapped by the test itself, to tell of exits like a launcher
+ */
+struct t_job {
+	int n;
+	int fd;
+	struct ub_host_arena *arena;
+	pid_t pid[T_MAX];
+};
+
+static inline void t_env(const char *name, long value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ld", value);
+	setenv(name, text, 1);
+}
+
+/* @node gives each rank's node id; NULL: all on node 0. */
+static inline int t_start(struct t_job *j, int n, const int *node,
+			  t_member_fn fn)
+{
+	int r;
+
+	j->n = n;
+	j->fd = ub_host_arena_create(n, 1ULL << 30);
+	if (j->fd < 0) {
+		printf("# %s\n", ub_last_error());
+		return -1;
+	}
+	j->arena = ub_host_arena_map(j->fd);
+	fflush(stdout);
+	for (r = 0; r < n; r++) {
+		struct ub_ctx *ctx;
+		int err;
+
+		j->pid[r] = fork();
+		if (j->pid[r])
+			continue;
+		t_rank = r;
+		t_env("UB_RANK", r);
+		t_env("UB_SIZE", n);
+		t_env("UB_NODE", node ? node[r] : 0);
+		t_env("UB_HOST_FD", j->fd);
+		setenv("UB_JOB", "7e57", 1);
+		err = ub_init(&ctx, NULL);
+		if (err) {
+			printf("# rank %d: ub_init: %d %s\n", r, err,
+			       ub_last_error());
+			fflush(stdout);
+			_exit(1);
+		}
+		err = fn(ctx, ub_world(ctx));
+		fflush(stdout);
+		ub_fini(ctx);
+		exit(err);
+	}
+	return 0;
+}
+
+/* 0 when all returned 0; -1 - status of one that did not. Killed ones in
+ * @killed (a mask) are expected. */
+static inline int t_wait(struct t_job *j, uint64_t killed)
+{
+	int r, status, bad = 0;
+
+	for (r = 0; r < j->n; r++) {
+		waitpid(j->pid[r], &status, 0);
+		if (killed >> r & 1)
+			continue;
+		if (status) {
+			printf("# rank %d: status 0x%x\n", r, status);
+			bad = 1;
+		}
+	}
+	ub_host_arena_unmap(j->arena);
+	close(j->fd);
+	return bad;
+}
+
+static inline int t_run(int n, const int *node, t_member_fn fn)
+{
+	struct t_job j;
+
+	if (t_start(&j, n, node, fn))
+		return 1;
+	return t_wait(&j, 0);
+}
+
+static inline void t_pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+#endif /* T_H */

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Kernel coding style, in user space too, less what .checkpatch.conf and the
+# list below say.
+# shellcheck source=common.sh
+. "$(dirname "$0")/common.sh"
+
+# User space has no kernel types, attribute macros and ARRAY_SIZE; its names
+# may be those of libc (Elf64_Ehdr); messages for people are not cut; an argv
+# cannot be const; a macro like UB_GVA() is taken for a constant.
+user=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE
+user=$user,CAMELCASE,LONG_LINE_STRING,EMBEDDED_FUNCTION_NAME
+user=$user,MULTIPLE_ASSIGNMENTS,BLOCK_COMMENT_STYLE,FUNCTION_ARGUMENTS
+user=$user,UNCOMMENTED_DEFINITION,STATIC_CONST_CHAR_ARRAY,CONSTANT_COMPARISON
+
+# complaints FOLDER OPTION...
+complaints()
+{
+	folder=$1
+	shift
+	c_files "$folder" >"$tmp/files"
+	[ -s "$tmp/files" ] || { echo "no C file in $folder/"; return; }
+	xargs -P "$(nproc)" -n 4 perl build/kernel-scripts/checkpatch.pl \
+		--terse --quiet "$@" -f <"$tmp/files" 2>&1 |
+		grep -v '^total:' | sort
+}
+
+.ci/kselftest-headers || exit 1
+folders=
+for f in kernel lib tools selftests; do
+	[ -z "$(c_files $f)" ] || folders="$folders $f"
+done
+# shellcheck disable=SC2086 # a list of words
+plan "$(echo $folders | wc -w)"
+for f in $folders; do
+	case $f in
+	kernel)	complaints $f | verdict "checkpatch $f" ;;
+	*)	complaints $f --ignore "$user" | verdict "checkpatch $f" ;;
+	esac
+done
+exit $failed

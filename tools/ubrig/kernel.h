@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What guests boot: a kernel, the folder of its modules, and an initramfs
+ * made from PID 1 and the few modules on the way to the root file system.
+ *
+ * Invariant: the initramfs is a memfd, made anew for each rig (it takes
+ * milliseconds), so there is nothing to go stale.
+ */
+#ifndef UBRIG_KERNEL_H
+#define UBRIG_KERNEL_H
+
+#include <stdbool.h>
+
+struct guest_kernel {
+	char *image;
+	char *modules;	/* .../lib/modules/RELEASE; NULL: all built in */
+};
+
+/* kernel.c */
+void kernel_find(struct guest_kernel *k, const char *dir);
+char *beside_binary(const char *name, const char *in_source);
+
+/* initramfs.c */
+int initramfs_make(const struct guest_kernel *k, bool probe);	/* memfd */
+
+/* probe.c */
+const char *accel_probe(const struct guest_kernel *k, const char *want);
+
+#endif

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The command line of ubrig; see opts.h. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "opts.h"
+#include "util.h"
+
+enum {
+	OPT_LANES = 256, OPT_MACHINE, OPT_SMP, OPT_MEM, OPT_BAR, OPT_TIMEOUT,
+	OPT_BOOT_TIMEOUT, OPT_MODULES, OPT_NO_MODULE, OPT_PARAM, OPT_ENV,
+	OPT_KEEP_LOGS, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
+	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU,
+};
+
+static const struct option long_options[] = {
+	{ "lanes", required_argument, NULL, OPT_LANES },
+	{ "machine", required_argument, NULL, OPT_MACHINE },
+	{ "smp", required_argument, NULL, OPT_SMP },
+	{ "mem", required_argument, NULL, OPT_MEM },
+	{ "bar", required_argument, NULL, OPT_BAR },
+	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+	{ "boot-timeout", required_argument, NULL, OPT_BOOT_TIMEOUT },
+	{ "modules", required_argument, NULL, OPT_MODULES },
+	{ "no-module", no_argument, NULL, OPT_NO_MODULE },
+	{ "param", required_argument, NULL, OPT_PARAM },
+	{ "env", required_argument, NULL, OPT_ENV },
+	{ "keep-logs", required_argument, NULL, OPT_KEEP_LOGS },
+	{ "kernel-dir", required_argument, NULL, OPT_KERNEL_DIR },
+	{ "append", required_argument, NULL, OPT_APPEND },
+	{ "qemu", required_argument, NULL, OPT_QEMU },
+	{ "accel", required_argument, NULL, OPT_ACCEL },
+	{ "tag-output", no_argument, NULL, OPT_TAG },
+	{ "no-tag", no_argument, NULL, OPT_NO_TAG },
+	{ "nodes", required_argument, NULL, OPT_NODES },
+	{ "name", required_argument, NULL, OPT_NAME },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static const char boot_help[] =
+	"  -n N                 number of nodes (default 2, or as many as --nodes)\n"
+	"  --nodes ID,ID,...    their fabric node ids (default 0,1,...)\n"
+	"  --lanes K            tell the program to use K lanes (UB_LANES)\n"
+	"  --machine FILE       machine file (UB_MACHINE)\n"
+	"  --smp C, --mem MiB   CPUs (1) and memory (512) of each node\n"
+	"  --bar SIZE           shared memory, a power of two, K M G (1G)\n"
+	"  --modules DIR        folder of ub.ko and ivshmem/ub_ivshmem.ko\n"
+	"  --no-module          load no module\n"
+	"  --param M.KEY=VALUE  parameter of module M (ub, ub_ivshmem)\n"
+	"  --kernel-dir DIR     boot vmlinux, vmlinuz or bzImage from DIR, with\n"
+	"                       DIR/lib/modules (default: Debian's, fetched)\n"
+	"  --append TEXT        more for the guest kernel's command line\n"
+	"  --qemu WORDS         more arguments for QEMU; %n is the node's index\n"
+	"  --accel auto|kvm|tcg (auto: tries KVM once, remembers)\n"
+	"  --boot-timeout SEC   (120)\n"
+	"  --keep-logs DIR      write console-nI.log and qemu-nI.log there\n";
+
+static const char exec_help[] =
+	"  --timeout SEC        end the command then, and name who had not ended\n"
+	"  --env NAME[=VALUE]   for the command; the caller's UB_* go there too\n"
+	"  --tag-output         put [nI] before each line\n"
+	"  --no-tag             do not\n";
+
+static const char rig_help[] =
+	"  --name NAME          which standing rig (default \"default\")\n";
+
+static const char run_help[] =
+	"  --name NAME          in the names of the QEMU processes\n";
+
+static const struct {
+	const char *verb, *usage, *what;
+	bool boots, execs, standing;
+	int min_words, max_words;	/* before "--" */
+	bool command;
+} verbs[] = {
+	{ "run", "[OPTIONS] -- CMD ARGS...",
+	  "Boots N nodes, runs CMD once on each, ends them; returns the worst exit code.",
+	  true, true, false, 0, 0, true },
+	{ "up", "[OPTIONS]",
+	  "Boots a standing rig of N nodes in the background.",
+	  true, false, true, 0, 0, false },
+	{ "exec", "[NODE,...|all] -- CMD ARGS...",
+	  "Runs CMD on some nodes, or on all (default); returns the worst exit code.",
+	  false, true, true, 0, 1, true },
+	{ "kill", "NODE", "Ends that node's QEMU at once (SIGKILL).",
+	  false, false, true, 1, 1, false },
+	{ "pause", "NODE",
+	  "Stops the VM (QMP stop): its clock stops too, it cannot tell.",
+	  false, false, true, 1, 1, false },
+	{ "freeze", "NODE",
+	  "Stops its QEMU (SIGSTOP): when it goes on, the guest sees the time gone.",
+	  false, false, true, 1, 1, false },
+	{ "resume", "NODE", "Undoes pause and freeze.",
+	  false, false, true, 1, 1, false },
+	{ "boot", "NODE", "Starts a node again that was killed or died.",
+	  false, false, true, 1, 1, false },
+	{ "status", "[--json]", "Tells the state of each node.",
+	  false, false, true, 0, 0, false },
+	{ "dmesg", "NODE",
+	  "Prints its kernel log; of a dead node, its console.",
+	  false, false, true, 1, 1, false },
+	{ "down", "", "Ends the standing rig and all its nodes.",
+	  false, false, true, 0, 0, false },
+};
+
+static int find_verb(const char *verb)
+{
+	size_t i;
+
+	for (i = 0; verb && i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(verbs[i].verb, verb))
+			return i;
+	return -1;
+}
+
+void opts_help(const char *verb)
+{
+	int v = find_verb(verb);
+	size_t i;
+
+	if (v < 0) {
+		printf("usage: ubrig VERB [OPTIONS] ...\n"
+		       "VMs from Debian's own kernel and QEMU that share a memory; no root needed.\n\n");
+		for (i = 0; i < ARRAY_SIZE(verbs); i++)
+			printf("  ubrig %s %s\n\t%s\n", verbs[i].verb,
+			       verbs[i].usage, verbs[i].what);
+		printf("\n'ubrig VERB --help' has the options. NODE is a number from 0, or n0, n1, ...\n"
+		       "Exit codes: the worst of the commands (128+N for signal N); 124 time-out;\n"
+		       "125 ubrig itself or a VM failed (panic, splat, no boot).\n");
+		return;
+	}
+	printf("usage: ubrig %s %s\n%s\n\n", verbs[v].verb, verbs[v].usage,
+	       verbs[v].what);
+	fputs(verbs[v].standing ? rig_help : run_help, stdout);
+	if (verbs[v].boots)
+		fputs(boot_help, stdout);
+	if (verbs[v].execs)
+		fputs(exec_help, stdout);
+	if (!strcmp(verbs[v].verb, "status"))
+		printf("  --json               for programs\n");
+	printf("  -v, --verbose        tell each step\n");
+}
+
+static void usage(const struct opts *o, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
+
+static void usage(const struct opts *o, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	die("%s (see 'ubrig %s --help')", text, o->verb);
+}
+
+static long number(const struct opts *o, const char *name, const char *s,
+		   long min, long max)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(s, &end, 10);
+	if (errno || end == s || *end || v < min || v > max)
+		usage(o, "%s must be a number from %ld to %ld, not '%s'", name,
+		      min, max, s);
+	return v;
+}
+
+static double seconds(const struct opts *o, const char *name, const char *s)
+{
+	char *end;
+	double v = strtod(s, &end);
+
+	if (end == s || *end || !(v > 0 && v < 1e7))
+		usage(o, "%s must be a number of seconds above 0, not '%s'",
+		      name, s);
+	return v;
+}
+
+static uint64_t size(const struct opts *o, const char *s)
+{
+	static const char units[] = "KMGT";
+	uint64_t v;
+	const char *u;
+	char *end;
+
+	errno = 0;
+	v = strtoull(s, &end, 10);
+	u = *end ? strchr(units, *end & ~0x20) : NULL;
+	if (u && *u) {
+		v <<= 10 * (u - units + 1);
+		end++;
+	}
+	if (errno || *end || v < 4096 || v > 1ULL << 38 || (v & (v - 1)))
+		usage(o, "--bar must be a power of two from 4K to 256G, not '%s'",
+		      s);
+	return v;
+}
+
+static void node_ids(struct opts *o, const char *s)
+{
+	char *copy = xstrdup(s), *word, *save = NULL;
+	int i;
+
+	o->nodes = 0;
+	for (word = strtok_r(copy, ",", &save); word;
+	     word = strtok_r(NULL, ",", &save)) {
+		if (o->nodes == MAX_NODES)
+			usage(o, "at most %d nodes", MAX_NODES);
+		o->ids[o->nodes] = number(o, "a node id", word, 0,
+					  (1 << 20) - 1);
+		for (i = 0; i < o->nodes; i++)
+			if (o->ids[i] == o->ids[o->nodes])
+				usage(o, "node id %s is given twice", word);
+		o->nodes++;
+	}
+	free(copy);
+	if (!o->nodes)
+		usage(o, "--nodes needs ids, as in 0,1,4,5");
+}
+
+static char *full_path(const struct opts *o, const char *name, const char *path)
+{
+	char *full = realpath(path, NULL);
+
+	if (!full)
+		usage(o, "%s '%s': %s", name, path, strerror(errno));
+	return full;
+}
+
+static void add_word(char ***list, int *n, char *word)
+{
+	*list = realloc(*list, (*n + 1) * sizeof(**list));
+	if (!*list)
+		die("out of memory");
+	(*list)[(*n)++] = word;
+}
+
+static void add_env(struct opts *o, const char *arg)
+{
+	const char *value;
+
+	if (strchr(arg, '=')) {
+		add_word(&o->env, &o->nenv, xstrdup(arg));
+		return;
+	}
+	value = getenv(arg);
+	if (!value)
+		usage(o, "--env %s: not set here; give %s=VALUE", arg, arg);
+	add_word(&o->env, &o->nenv, xasprintf("%s=%s", arg, value));
+}
+
+static void add_param(struct opts *o, char *arg)
+{
+	char *dot = strchr(arg, '.'), *eq = strchr(arg, '=');
+
+	if (!dot || dot == arg || !eq || eq < dot + 2)
+		usage(o, "--param wants MODULE.KEY=VALUE, as in ub.detect_ms=1000, not '%s'",
+		      arg);
+	if (strncmp(arg, "ub.", 3) && strncmp(arg, "ub_ivshmem.", 11))
+		usage(o, "--param %s: ubrig loads ub and ub_ivshmem only", arg);
+	add_word(&o->params, &o->nparams, arg);
+}
+
+static void one_option(struct opts *o, int c, char *arg, int *n)
+{
+	switch (c) {
+	case 'n':
+		*n = number(o, "-n", arg, 1, MAX_NODES);
+		break;
+	case OPT_NODES:
+		node_ids(o, arg);
+		break;
+	case OPT_LANES:
+		o->lanes = number(o, "--lanes", arg, 1, 4096);
+		break;
+	case OPT_MACHINE:
+		o->machine = full_path(o, "--machine", arg);
+		break;
+	case OPT_SMP:
+		o->smp = number(o, "--smp", arg, 1, 64);
+		break;
+	case OPT_MEM:
+		o->mem = number(o, "--mem", arg, 128, 1 << 20);
+		break;
+	case OPT_BAR:
+		o->bar = size(o, arg);
+		break;
+	case OPT_TIMEOUT:
+		o->timeout = seconds(o, "--timeout", arg);
+		break;
+	case OPT_BOOT_TIMEOUT:
+		o->boot_timeout = seconds(o, "--boot-timeout", arg);
+		break;
+	case OPT_MODULES:
+		o->modules = full_path(o, "--modules", arg);
+		break;
+	case OPT_NO_MODULE:
+		o->no_module = true;
+		break;
+	case OPT_PARAM:
+		add_param(o, arg);
+		break;
+	case OPT_ENV:
+		add_env(o, arg);
+		break;
+	case OPT_KEEP_LOGS:
+		mkdir(arg, 0755);
+		o->keep_logs = full_path(o, "--keep-logs", arg);
+		break;
+	case OPT_KERNEL_DIR:
+		o->kernel_dir = full_path(o, "--kernel-dir", arg);
+		break;
+	case OPT_APPEND:
+		o->append = arg;
+		break;
+	case OPT_QEMU:
+		for (arg = strtok(arg, " "); arg; arg = strtok(NULL, " "))
+			add_word(&o->qemu, &o->nqemu, arg);
+		break;
+	case OPT_ACCEL:
+		if (strcmp(arg, "auto") && strcmp(arg, "kvm") &&
+		    strcmp(arg, "tcg"))
+			usage(o, "--accel is auto, kvm or tcg, not '%s'", arg);
+		o->accel = arg;
+		break;
+	case OPT_TAG:
+		o->tag = 1;
+		break;
+	case OPT_NO_TAG:
+		o->tag = 0;
+		break;
+	case OPT_NAME:
+		if (!*arg || strlen(arg) > 60 || strpbrk(arg, "/, "))
+			usage(o, "--name must be a word of up to 60 letters");
+		o->name = arg;
+		break;
+	case OPT_JSON:
+		o->json = true;
+		break;
+	case 'v':
+		o->verbose = true;
+		break;
+	case 'h':
+		opts_help(o->verb);
+		exit(0);
+	default:
+		exit(EXIT_RIG);		/* getopt has said why */
+	}
+}
+
+static void fill_defaults(struct opts *o, int v, int n)
+{
+	int i;
+
+	if (o->nodes && n && n != o->nodes)
+		usage(o, "-n %d, but --nodes names %d", n, o->nodes);
+	if (!o->nodes) {
+		o->nodes = n ? n : 2;
+		for (i = 0; i < o->nodes; i++)
+			o->ids[i] = i;
+	}
+	if (verbs[v].boots && !o->no_module && !o->modules) {
+		o->modules = beside_binary("kernel", "kernel");
+		if (access(o->modules, R_OK))
+			die("no folder '%s' of modules: name it by --modules, or use --no-module",
+			    o->modules);
+		o->modules = full_path(o, "--modules", o->modules);
+	}
+}
+
+void opts_parse(struct opts *o, int argc, char **argv)
+{
+	int v, c, i, n = 0, end = argc;
+
+	*o = (struct opts){
+		.name = "default", .smp = 1, .mem = 512, .bar = 1ULL << 30,
+		.boot_timeout = 120, .accel = "auto", .tag = -1,
+	};
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    !strcmp(argv[1], "help")) {
+		opts_help(argc > 2 ? argv[2] : NULL);
+		exit(argc < 2 ? EXIT_RIG : 0);
+	}
+	v = find_verb(argv[1]);
+	if (v < 0)
+		die("there is no verb '%s' (see 'ubrig --help')", argv[1]);
+	o->verb = verbs[v].verb;
+	for (i = 2; i < argc; i++)
+		if (!strcmp(argv[i], "--")) {
+			end = i;
+			break;
+		}
+	argv[1] = "ubrig";
+	optind = 1;
+	while ((c = getopt_long(end - 1, argv + 1, "n:vh", long_options,
+				NULL)) != -1)
+		one_option(o, c, optarg, &n);
+	for (i = optind + 1; i < end; i++)
+		add_word(&o->words, &o->nwords, argv[i]);
+	if (end < argc) {
+		o->argv = argv + end + 1;
+		o->argc = argc - end - 1;
+	}
+	if (verbs[v].command && !o->argc)
+		usage(o, "no command: write it after '--'");
+	if (!verbs[v].command && o->argc)
+		usage(o, "'%s' takes no command", o->verb);
+	if (o->nwords < verbs[v].min_words)
+		usage(o, "'%s' wants a NODE", o->verb);
+	if (o->nwords > verbs[v].max_words)
+		usage(o, "do not know what to do with '%s'",
+		      o->words[verbs[v].max_words]);
+	fill_defaults(o, v, n);
+}

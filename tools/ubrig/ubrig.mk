@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Builds build/tools/ubrig and build/tools/ubrig-init. Included by the
+# Makefile at the top, where it is run. An installed ubrig looks for ubrig-init
+# and fetch-kernel beside itself, then in ../libexec/ub.
+
+UBRIG_DIR := tools/ubrig
+UBRIG_OUT := build/tools
+UBRIG_OBJ := build/obj/ubrig
+
+UBRIG_SRCS := ubrig opts run up daemon daemon_ops status client \
+	      control rig node qemu job command output \
+	      console qmp chan loop ivshmem_server kernel initramfs probe \
+	      progress util
+UBRIG_INIT_SRCS := guest-init guest-agent
+
+UBRIG_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
+		-Wstrict-prototypes -Wmissing-prototypes -Wshadow -MMD -MP
+UBRIG_CC ?= $(CC)
+
+.PHONY: ubrig ubrig-clean
+ubrig: $(UBRIG_OUT)/ubrig $(UBRIG_OUT)/ubrig-init
+
+$(UBRIG_OUT)/ubrig: $(UBRIG_SRCS:%=$(UBRIG_OBJ)/%.o) | $(UBRIG_OUT)
+	$(UBRIG_CC) $(LDFLAGS) -o $@ $^ -ljson-c
+
+# Every guest loads this, so it is small.
+$(UBRIG_OUT)/ubrig-init: $(UBRIG_INIT_SRCS:%=$(UBRIG_OBJ)/%.o) | $(UBRIG_OUT)
+	$(UBRIG_CC) $(LDFLAGS) -static -s -o $@ $^
+
+$(UBRIG_OBJ)/%.o: $(UBRIG_DIR)/%.c | $(UBRIG_OBJ)
+	$(UBRIG_CC) $(UBRIG_CFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(UBRIG_OUT) $(UBRIG_OBJ):
+	mkdir -p $@
+
+ubrig-clean:
+	rm -rf $(UBRIG_OUT)/ubrig $(UBRIG_OUT)/ubrig-init $(UBRIG_OBJ)
+
+-include $(wildcard $(UBRIG_OBJ)/*.d)
