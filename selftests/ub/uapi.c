@@ -123,7 +123,11 @@ static void fill_none(void *arg)
 
 static void fill_test(void *arg)
 {
-	((struct ub_test *)arg)->op = UB_TEST_RESUME;
+	struct ub_test *a = arg;
+
+	a->op = UB_TEST_FENCE;
+	a->value = NOBODY;
+	a->out_value = 0xa5a5;
 }
 
 #define ROW(c, type, known, expect, fill) \
@@ -144,7 +148,7 @@ static const struct cmd cmds[] = {
 	ROW(XFER, ub_xfer, 0, 0, fill_xfer),
 	ROW(FENCE, ub_range, 0, 0, fill_none),
 	ROW(SYNC, ub_range, 0, -ENOENT, fill_sync),
-	ROW(TEST, ub_test, 0, 0, fill_test),
+	ROW(TEST, ub_test, 0, -ENOENT, fill_test),
 };
 
 /* size and flags lead every struct */
@@ -385,7 +389,8 @@ TEST_F(call, reserved_fields)
 				      .reserved = 1);
 	struct ub_win_id wi = ARG(ub_win_id, .window = NOBODY, .reserved = 1);
 	struct ub_group_id gi = ARG(ub_group_id, .group = NOBODY, .reserved = 1);
-	struct ub_test t = ARG(ub_test, .op = UB_TEST_RESUME, .reserved = 1);
+	struct ub_test t = ARG(ub_test, .op = UB_TEST_FENCE, .value = NOBODY,
+			       .reserved = 1);
 	struct ub_range r = ARG(ub_range, .gva = UNIT);
 	struct ub_group_create gc;
 	struct ub_win_attach wa;
@@ -454,11 +459,11 @@ TEST_F(call, info)
 
 TEST_F(call, test_hooks_need_admin)
 {
-	EXPECT_EQ(test_op(self->fd, UB_TEST_RESUME, 0, 0, NULL), 0);
+	EXPECT_EQ(test_op(self->fd, UB_TEST_FENCE, NOBODY, 0, NULL), -ENOENT);
 	EXPECT_EQ(test_op(self->fd, 1000, 0, 0, NULL), -EINVAL);
 	ASSERT_EQ(setresuid(65534, 65534, 65534), 0);
 	EXPECT_EQ(test_op(self->fd, UB_TEST_KILL, 0, 0, NULL), -EPERM);
-	EXPECT_EQ(test_op(self->fd, UB_TEST_RESUME, 0, 0, NULL), -EPERM);
+	EXPECT_EQ(test_op(self->fd, UB_TEST_FENCE, NOBODY, 0, NULL), -EPERM);
 }
 
 /* Two threads may call at once on one file. */

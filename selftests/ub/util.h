@@ -407,6 +407,20 @@ static __attribute__((noinline)) int touch(volatile unsigned char *p, bool write
 	return sig;
 }
 
+/*
+ * Until a byte that a peer revoked is out of reach; the signal, or 0. Another
+ * node is told at once, but it has to act.
+ */
+static inline int touch_gone(volatile unsigned char *p, bool write)
+{
+	__u64 end = in_ms(500);
+	int sig;
+
+	while (!(sig = touch(p, write)) && now() < end)
+		sleep_ms(1);
+	return sig;
+}
+
 /* ---- nodes that tests have killed ---- */
 
 /* Bring every node back to life; 0 when all of them work. */
@@ -419,7 +433,9 @@ static inline int heal(void)
 		fd = open_node(node);
 		if (fd < 0)
 			return -errno;
-		test_op(fd, UB_TEST_RESUME, 0, 0, NULL);
+		/* It may have to find that it was fenced. */
+		if (!test_op(fd, UB_TEST_RESUME, 0, 0, NULL))
+			sleep_ms(200);
 		ret = win_create(fd, 1, RW, &c);
 		if (ret == -ESHUTDOWN || ret == -ESTALE) {
 			ret = test_op(fd, UB_TEST_REJOIN, 0, 0, NULL);
