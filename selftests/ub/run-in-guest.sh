@@ -5,23 +5,29 @@
 # one after the other, look for splats in the kernel log after each, unload.
 # Prints KTAP; the programs' own results are its subtests.
 #
-# usage: run-in-guest.sh UB.KO [PROGRAM...]
-#	PROGRAM: names of programs beside this script or in UB_TESTS (default
-#	all). UB.KO may be "-": it is loaded already and stays.
+# usage: run-in-guest.sh UB.KO [NAME...]
+#	NAME_test are the programs (default all), beside this script or in
+#	build/selftests/ub or UB_TESTS. UB.KO may be "-": it is loaded
+#	already and stays. A path that does not begin with / is from the top.
 #
 # Needs nothing but a busybox shell, insmod, rmmod, dmesg, sed, grep.
 
 dir=$(cd "$(dirname "$0")" && pwd)
 tests=${UB_TESTS:-$dir}
+[ -x "$tests/uapi_test" ] || tests=$dir/../../build/selftests/ub
 all="uapi window mmap xfer group barrier fail event life two_nodes"
 splat='WARNING:|BUG:|Oops|general protection|rcu.*(stall|detected)'
 splat="$splat|INFO: (task|possible|rcu|trying)|possible (recursive|circular|irq)"
 splat="$splat|KASAN|UBSAN|KCSAN|refcount_t:|suspicious RCU|Call Trace"
 splat="$splat|soft lockup|hard LOCKUP|blocked for more than|leaked|unreferenced object"
 
-[ $# -gt 0 ] || { sed -n '4,13s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '4,15s/^# \{0,1\}//p' "$0"; exit 2; }
 module=$1
 shift
+case $module in
+-|/*)	;;
+*)	module=$dir/../../$module ;;
+esac
 [ $# -gt 0 ] || set -- $all
 
 count=0
@@ -81,7 +87,7 @@ for name; do
 	set_mark "$name"
 	status=0
 	# A pipe would hide the status; busybox has no pipefail.
-	{ "$tests/$name" 2>&1; echo "status $?"; } </dev/null |
+	{ "$tests/${name}_test" 2>&1; echo "status $?"; } </dev/null |
 		sed -n -e 's/^status \([0-9]*\)$/# status \1/' -e 's/^/    /' -e p \
 			>"/tmp/ub-selftest.$$"
 	cat "/tmp/ub-selftest.$$"

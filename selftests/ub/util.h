@@ -187,7 +187,7 @@ struct member {
 	void *ctx;
 };
 
-static void *member_main(void *arg)
+static inline void *member_main(void *arg)
 {
 	struct member *m = arg;
 	__u64 start = now();
@@ -252,7 +252,7 @@ static inline struct ub_group_create world_arg(const __u64 key[2], __u32 n,
 }
 
 /* The creation that m->gc describes. */
-static int step_create(struct member *m)
+static inline int step_create(struct member *m)
 {
 	int ret = call(m->fd, UB_IOC_GROUP_CREATE, &m->gc);
 
@@ -298,7 +298,7 @@ static inline int barrier(struct member *m, __u32 flags, __u32 op, __u64 value,
 }
 
 /* Ten seconds are for ever in a test: it fails rather than hangs. */
-static int step_barrier(struct member *m)
+static inline int step_barrier(struct member *m)
 {
 	return barrier(m, AW, UB_RED_NONE, 0, in_ms(10000));
 }
@@ -310,7 +310,7 @@ static inline int group_destroy(int fd, __u32 group)
 	return call(fd, UB_IOC_GROUP_DESTROY, &g);
 }
 
-static int step_shrink(struct member *m)
+static inline int step_shrink(struct member *m)
 {
 	int ret;
 
