@@ -12,9 +12,8 @@
  * each tells whether it was content.
  * Not on the harness: a test is one collective of all processes.
  */
-#define TH_LOG_ENABLED 0
+#define UB_NO_HARNESS
 #include "util.h"
-#include "kselftest.h"
 
 #define ROUNDS	2000
 #define ADDS	100000ULL

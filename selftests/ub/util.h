@@ -33,7 +33,11 @@
 #include <unistd.h>
 #include <ub/ub.h>
 #include <ub/ub_layout.h>
+#ifdef UB_NO_HARNESS
+#include "kselftest.h"
+#else
 #include "kselftest_harness.h"
+#endif
 
 #define NODES		4
 #define PAGE		4096UL
