@@ -54,7 +54,7 @@ static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
 }
 
 /* All arrived: read who they are, and build the schedule. */
-static int complete(struct ub_gmember *gm)
+static int complete_table(struct ub_gmember *gm)
 {
 	struct ub_fabric *f = gm->fabric;
 	u32 n = gm->bar.g.n, i;
@@ -157,7 +157,7 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 
 	ret = first_barrier(gm, spec->timeout);
 	if (!ret)
-		ret = complete(gm);
+		ret = complete_table(gm);
 	if (ret && ret != -EOWNERDEAD)
 		goto leave;
 	if (xa_alloc(&file->groups, &gm->handle, gm, xa_limit_31b,
