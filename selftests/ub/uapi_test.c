@@ -335,11 +335,10 @@ TEST_F(uapi, read_only_argument)
 
 	ASSERT_EQ(mprotect(self->page, PAGE, PROT_READ), 0);
 	ret = call(self->fd, c->cmd, arg);
-	if (c->cmd == UB_IOC_INFO || c->cmd == UB_IOC_WIN_CREATE) {
-		EXPECT_EQ(ret, -EFAULT);
-	} else if (c->expect) {
-		EXPECT_EQ(ret, c->expect);
-	}
+	/* Those that write on error cannot tell that error. */
+	EXPECT_TRUE(ret == -EFAULT || (ret == c->expect &&
+				       c->cmd != UB_IOC_INFO &&
+				       c->cmd != UB_IOC_WIN_CREATE));
 }
 
 TEST_F(uapi, unaligned_argument)

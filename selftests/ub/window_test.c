@@ -10,22 +10,6 @@ FIXTURE(window) {
 	struct ub_win_create w;
 };
 
-FIXTURE_SETUP(window)
-{
-	ASSERT_EQ(heal(), 0);
-	self->home = open_node(0);
-	self->peer = open_node(1);
-	ASSERT_GE(self->home, 0);
-	ASSERT_GE(self->peer, 0);
-	ASSERT_EQ(win_create(self->home, 3 * UNIT, UB_WIN_RIGHTS, &self->w), 0);
-}
-
-FIXTURE_TEARDOWN(window)
-{
-	close(self->peer);
-	close(self->home);
-}
-
 /* Out_free is @want again, perhaps only after some ticks. */
 static bool free_again(int fd, __u64 want)
 {
@@ -37,6 +21,24 @@ static bool free_again(int fd, __u64 want)
 		sleep_ms(10);
 	}
 	return true;
+}
+
+FIXTURE_SETUP(window)
+{
+	ASSERT_EQ(heal(), 0);
+	self->home = open_node(0);
+	self->peer = open_node(1);
+	/* Nobody else has a window: all of the slice comes back. */
+	ASSERT_TRUE(free_again(self->home, info_of(self->home).out_slice));
+	ASSERT_GE(self->home, 0);
+	ASSERT_GE(self->peer, 0);
+	ASSERT_EQ(win_create(self->home, 3 * UNIT, UB_WIN_RIGHTS, &self->w), 0);
+}
+
+FIXTURE_TEARDOWN(window)
+{
+	close(self->peer);
+	close(self->home);
 }
 
 static int get8(int fd, __u64 gva, __u64 *value)
@@ -372,14 +374,13 @@ TEST_F(window, whole_slice)
 
 	ASSERT_EQ(win_destroy(self->home, self->w.out_desc.window), 0);
 	i = info_of(self->home);
-	EXPECT_TRUE(free_again(self->home, i.out_free));
 	for (round = 0; round < 3; round++) {
+		ASSERT_TRUE(free_again(self->home, i.out_slice));
 		i = info_of(self->home);
 		ASSERT_EQ(win_create(self->home, i.out_free, RW, &c), 0);
 		EXPECT_EQ(info_of(self->home).out_free, 0);
 		EXPECT_EQ(win_create(self->home, 1, RW, &d), -ENOSPC);
 		ASSERT_EQ(win_destroy(self->home, c.out_desc.window), 0);
-		EXPECT_TRUE(free_again(self->home, i.out_free));
 	}
 }
 
@@ -395,11 +396,9 @@ TEST_F_TIMEOUT(window, thousand, 60)
 		if (ret)
 			break;
 	}
-	/* A fabric may hold fewer at a time: then it says so. */
-	if (n < MANY) {
-		EXPECT_EQ(ret, -ENOSPC);
-	}
-	EXPECT_GE(n, 64);
+	/* The slice or the table of records may hold fewer. */
+	EXPECT_TRUE(n == MANY || ret == -ENOSPC);
+	EXPECT_TRUE(n >= 64 || n == free0 / UNIT);
 	TH_LOG("%d windows at once", n);
 	for (i = 0; i < n; i++)
 		bad += !!put8(self->home, c[i].out_desc.gva, i);
