@@ -53,7 +53,7 @@ struct win_mail {
 };
 
 /* The first member that could not give its part fails the call for all. */
-static int attach_all(struct ub_win *w)
+static int attach_all(struct ub_win *w, bool *used)
 {
 	struct ub_scope *s = w->scope;
 	uint32_t i;
@@ -70,6 +70,7 @@ static int attach_all(struct ub_win *w)
 			       "to a window: its memory is out", s->level_name, i,
 			       s->node[i], (unsigned long long)m->bytes);
 	}
+	*used = true;
 	for (i = 0; i < s->n && !err; i++) {
 		const struct win_mail *m = ub_mail_of(s, i);
 
@@ -82,6 +83,7 @@ static int attach_all(struct ub_win *w)
 int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
 {
 	struct ub_win *w = s->pending.obj;
+	bool used = true;
 	int err;
 
 	if (!ub_again(s)) {
@@ -101,10 +103,12 @@ int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
 	if (err == -ETIMEDOUT)
 		return err;
 	s->pending.obj = NULL;
-	if (!err)
-		err = attach_all(w);
+	if (!err) {
+		used = false;
+		err = attach_all(w, &used);
+	}
 	if (err) {
-		ub_win_drop(w, true);
+		ub_win_drop(w, used);
 		return err;
 	}
 	*win = w;
