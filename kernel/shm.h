@@ -25,6 +25,9 @@
 #define UB_SHM_MAGIC	0x4255464142524943ULL	/* "CIRBAFUB" in memory order */
 
 /* Header state word: {state:2, spare:14, nonce:48}. */
+#define UB_SHM_STATE(w)		((w) >> 62)
+#define UB_SHM_NONCE(w)		((w) & ((1ULL << 48) - 1))
+#define UB_SHM_WORD(s, n)	((__u64)(s) << 62 | UB_SHM_NONCE(n))
 #define UB_SHM_FRESH		0ULL
 #define UB_SHM_INITIALISING	1ULL
 #define UB_SHM_READY		2ULL
@@ -50,7 +53,9 @@ struct ub_shm_header {
 };
 
 /* Node word: {fenced:1, state:2 (0 empty, 1 claiming, 2 up, 3 left), spare:9,
- * node:20, nonce:32}. Claimed by compare-and-swap with a random nonce.
+ * node:20, nonce:32}. Claimed by compare-and-swap with a random nonce. A node
+ * that finds itself fenced zaps its mappings and then sets state LEFT beside
+ * the fenced bit: LEFT means that this life never touches the memory again.
  */
 #define UB_NODE_FENCED		(1ULL << 63)
 #define UB_NODE_STATE(w)	((w) >> 61 & 3)
@@ -69,6 +74,7 @@ struct ub_shm_header {
  * @generation: fabric generation in which it was claimed
  * @bell: where doorbells go (ivshmem: IVPosition), transport's own coding
  * @reason: why it was fenced, enum ub_reason
+ * @poke: set by peers before a ring that asks for a tick at once
  * @heartbeat: rises at each tick of the node; on a line of its own
  */
 struct ub_shm_node {
@@ -77,7 +83,8 @@ struct ub_shm_node {
 	__u64 generation;
 	__u64 bell;
 	__u64 reason;
-	__u64 reserved[3];
+	__u64 poke;
+	__u64 reserved[2];
 	__u64 heartbeat;
 	__u64 reserved2[7];
 };
@@ -90,7 +97,7 @@ struct ub_shm_node {
  * @length: bytes
  * @offset: of its memory, from the start of the fabric's memory
  * @incarnation: of the home
- * @rights: UB_WIN_*
+ * @rights: UB_WIN_*; 0 with a length: destroyed, the memory in quarantine
  * @id: window id on its home
  * @salt: for the hash
  * @hash: keyed hash of the token, never the token

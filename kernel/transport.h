@@ -21,17 +21,15 @@ struct ub_fabric;
  *	by timer. Context: any, spinlocks may be held.
  * @bell: what peers must give to @ring to reach this node. Required with
  *	@ring. Context: process.
- * @test: a test hook (enum ub_test_op) that needs the transport's help, or
- *	-EOPNOTSUPP. Optional. Context: process, no locks held.
- * @released: last reference gone; free @priv. Optional. Context: process.
+ *
+ * None of them is called after ub_fabric_unregister() returned. The transport
+ * then stops its interrupts, frees the memory and calls ub_fabric_put().
  */
 struct ub_transport_ops {
 	const char *name;
 	unsigned long (*pfn)(struct ub_fabric *f, u64 offset);
 	void (*ring)(struct ub_fabric *f, u64 bell);
 	u64 (*bell)(struct ub_fabric *f);
-	int (*test)(struct ub_fabric *f, u32 op, u64 value);
-	void (*released)(struct ub_fabric *f);
 };
 
 #endif /* UB_TRANSPORT_H */

@@ -18,16 +18,24 @@
  * safe: each entry takes ub_fabric.state_sem for read and looks at the state.
  *
  * Lock order, outermost first:
+ *	mmap_lock (faults)
  *	ub_fabric.state_sem (read in every entry and fault, write to change)
+ *	ub_fabric.files_lock (list of open files)
+ *	ub_fabric.map_sem (read from check to use, write to revoke)
  *	ub_file.lock (attachments, windows and groups of a file)
  *	ub_gmember.driver (one agent at a time; trylock only)
  *	ub_fabric.win_lock (slice and window records of this node)
  *	ub_fabric.members_lock (list of all local gmembers)
  *	ub_fabric.sleepers_lock (irq safe; taken by doorbells)
  *	ub_file.event_lock (irq safe)
- * mmap_lock is taken before state_sem (faults); so nothing that may fault on
- * user memory is called under state_sem held for write, and user copies under
- * the read lock use memory that was pinned or copied before. See xfer.c.
+ * mmap_lock comes first, so nothing that may fault on user memory is called
+ * under any of these, reading included: arguments are copied before entering
+ * and after leaving. XFER copies under state_sem and map_sem with page faults
+ * disabled, and faults pages in outside; see xfer.c.
+ *
+ * Revoking: first change what the checks look at (a window record, a list, the
+ * state), then call ub_mmap_revoke(), which takes map_sem for write and zaps.
+ * After that nothing that was checked before the change is in use any more.
  */
 #ifndef UB_H
 #define UB_H
@@ -39,9 +47,11 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/rbtree.h>
 #include <linux/xarray.h>
 #include <ub/ub.h>
 #include <ub/ub_layout.h>
@@ -49,6 +59,7 @@
 #include "gaddr.h"
 #include "shm.h"
 #include "slots.h"
+#include "stats.h"
 #include "transport.h"
 
 #define UB_NO_HOME		(~0U)	/* record index not known */
@@ -94,14 +105,15 @@ struct ub_slot_watch {
  * Fields without a comment are set before the device appears and then fixed.
  */
 struct ub_fabric {
-	struct kref ref;
-	struct device dev;
+	struct device dev;		/* its count is the fabric's */
 	struct cdev cdev;
 	int minor;
 	const struct ub_transport_ops *ops;
 	void *priv;			/* the transport's */
 	struct module *owner;
+	char transport[UB_NAME_LEN];
 	struct inode *inode;		/* one address space for all opens */
+	struct list_head node_list;	/* all fabrics, under ub_fabrics_lock */
 
 	void *mem;			/* kernel mapping of the shared memory */
 	struct ub_shm_geo geo;
@@ -112,10 +124,13 @@ struct ub_fabric {
 	u64 generation;			/* of the fabric */
 	u32 node;			/* node id */
 	u32 self;			/* index of the node's record */
-	u64 incarnation;
+	u64 incarnation;		/* of this node; rises when it rejoins */
+	u64 word;			/* own record's word, while up */
 	u32 detect_ms;
+	u32 period_ms;			/* of the tick */
 
 	struct rw_semaphore state_sem;
+	struct rw_semaphore map_sem;
 	enum ub_fabric_state state;	/* under state_sem */
 	u16 fence_reason;
 
@@ -124,15 +139,23 @@ struct ub_fabric {
 	ktime_t last_tick;
 	ktime_t watch_from;		/* suspect nobody silent since before */
 	bool paused;			/* test hook */
+	bool killed;			/* test hook: leave all words alone */
+	wait_queue_head_t pause_wq;
 
-	struct mutex win_lock;
+	struct mutex win_lock;		/* and up to win_wq: */
 	struct xarray windows;		/* own, by window id */
 	unsigned long *slice_map;	/* 64 KiB units of the own slice in use */
+	u64 slice_free;			/* bytes */
+	u64 next_off;			/* where GVAs are given out next */
+	struct list_head quarantine;	/* ub_window.link */
+	u32 freed;			/* counts releases from quarantine */
+	wait_queue_head_t win_wq;	/* for @freed */
 
-	struct mutex members_lock;
+	struct mutex files_lock;	/* of @files */
+	struct list_head files;		/* ub_file.fabric_node */
+	struct mutex members_lock;	/* of @members */
 	struct list_head members;	/* ub_gmember.fabric_node */
-	struct list_head files;		/* ub_file.fabric_node, under members_lock */
-	spinlock_t sleepers_lock;
+	spinlock_t sleepers_lock;	/* of @sleepers */
 	struct list_head sleepers;	/* ub_gmember.sleep_node */
 	struct ub_slot_watch *slot_watch;
 	struct ida lanes;
@@ -144,22 +167,38 @@ struct ub_fabric {
  * struct ub_file - one open of the device: a lane
  * @fabric: counted
  * @owner: thread group that opened it; others get -EPERM
+ * @mm: its memory, counted by mmgrab(); tells exec
+ * @node_incarnation: of the node at open; the file is dead when it differs
  * @lane: lane number on this node
  * @lane_incarnation: never reused on this incarnation of the node
  * @lane_dead: the owner ended; set once
+ * @lock: for the three below; never held over a user copy
+ * @attachments: struct ub_attachment by gva, not overlapping
+ * @windows: ub_window.link of own windows
+ * @groups: struct ub_gmember by handle
+ * @fabric_node: in ub_fabric.files
+ * @event_lock: for the ring of events
+ * @event_wq: readers
+ * @events: ring of UB_EVENTS
+ * @event_head: next to write
+ * @event_tail: next to read
+ * @event_lost: dropped since the last read
  */
 struct ub_file {
 	struct ub_fabric *fabric;
 	struct pid *owner;
+	struct mm_struct *mm;
+	u64 node_incarnation;
 	u32 lane;
 	u64 lane_incarnation;
 	bool lane_dead;
-	struct mutex lock;
-	struct xarray attachments;
+	struct mutex lock;		/* of the next three */
+	struct rb_root attachments;
+	struct list_head windows;
 	struct xarray groups;
 	struct list_head fabric_node;
 
-	spinlock_t event_lock;
+	spinlock_t event_lock;		/* of the ring */
 	wait_queue_head_t event_wq;
 	struct ub_event *events;
 	u32 event_head, event_tail;
@@ -167,7 +206,37 @@ struct ub_file {
 };
 
 /**
+ * struct ub_window - an own window, live or in quarantine
+ * @link: in ub_file.windows, then in ub_fabric.quarantine
+ * @id: index of its record
+ * @rights: the most that attachments get; 0 in quarantine
+ * @gva: global address
+ * @length: bytes
+ * @generation: of the record
+ * @incarnation: of this node when it was made
+ * @unit: first 64 KiB unit of the slice
+ * @nunits: number of them
+ * @peer: what peers must have passed before the memory is used again
+ */
+struct ub_window {
+	struct list_head link;
+	u32 id;
+	u32 rights;
+	u64 gva;
+	u64 length;
+	u64 generation;
+	u64 incarnation;
+	u32 unit;
+	u32 nunits;
+	struct ub_pass {
+		u64 incarnation;	/* 0: nothing to wait for */
+		u64 heartbeat;
+	} peer[];
+};
+
+/**
  * struct ub_attachment - a window that a file may use
+ * @node: in ub_file.attachments
  * @gva: of the window
  * @length: bytes, page aligned up for mapping
  * @offset: of its memory from fabric->mem; checked against the home's slice
@@ -176,8 +245,10 @@ struct ub_file {
  * @home: record index of the home node
  * @window: id there
  * @rights: of this attachment
+ * @lost: its end was noticed and told
  */
 struct ub_attachment {
+	struct rb_node node;
 	u64 gva;
 	u64 length;
 	u64 offset;
@@ -186,6 +257,7 @@ struct ub_attachment {
 	u32 home;
 	u32 window;
 	u32 rights;
+	bool lost;
 };
 
 /**
@@ -206,7 +278,11 @@ struct ub_attachment {
  * @level: name
  * @wq: where its sleeper waits
  * @rung: a ring came since the sleeper looked
+ * @user_driver: made with UB_GROUP_USER_DRIVER
  * @lost: a verdict was reported to the file's events
+ * @sleep_node: in ub_fabric.sleepers
+ * @fabric_node: in ub_fabric.members
+ * @stats: see ub_stat_inc()
  */
 struct ub_gmember {
 	struct kref ref;
@@ -216,7 +292,7 @@ struct ub_gmember {
 	u32 slot;
 	u64 word;
 	u64 id;
-	struct mutex driver;
+	struct mutex driver;		/* one agent at a time */
 	struct ub_bar bar;
 	u64 base;
 	bool pending;
@@ -226,14 +302,43 @@ struct ub_gmember {
 	struct ub_shape shape;
 	char level[UB_NAME_LEN];
 	bool user_driver;
-	bool dead;			/* under file->lock: destroyed */
 	bool lost;
 	wait_queue_head_t wq;
 	bool rung;
 	struct list_head sleep_node;
 	struct list_head fabric_node;
-	struct ub_group_stats *stats;
+	struct ub_group_stats stats;
 };
+
+/* ---- records in shared memory ---- */
+static inline struct ub_shm_header *ub_shm_hdr(struct ub_fabric *f)
+{
+	return f->mem;
+}
+
+static inline struct ub_shm_node *ub_shm_node_rec(struct ub_fabric *f, u32 index)
+{
+	return (struct ub_shm_node *)(f->mem + f->geo.nodes_off) + index;
+}
+
+static inline struct ub_shm_window *ub_shm_win(struct ub_fabric *f, u32 index,
+					       u32 id)
+{
+	return (struct ub_shm_window *)(f->mem + f->geo.wins_off) +
+	       (u64)index * f->geo.max_wins + id;
+}
+
+/* ---- main.c: module parameters ---- */
+extern unsigned int ub_detect_ms;
+extern bool ub_test_hooks;
+
+/* ---- chardev.c ---- */
+int ub_chardev_init(void);
+void ub_chardev_exit(void);
+int ub_chardev_add(struct ub_fabric *f);
+void ub_chardev_del(struct ub_fabric *f);
+bool ub_lane_gone(struct ub_file *file);
+void ub_lane_dead(struct ub_file *file);
 
 /**
  * struct ub_group_spec - what a new group will be
@@ -260,6 +365,10 @@ struct ub_group_spec {
 };
 
 /* ---- fabric.c: life of a fabric ---- */
+extern struct list_head ub_fabrics;
+extern struct mutex ub_fabrics_lock;
+int ub_fabric_init(void);
+void ub_fabric_fini(void);
 struct ub_fabric *ub_fabric_alloc(const struct ub_transport_ops *ops, void *priv,
 				  u32 node, struct module *owner);
 int ub_fabric_register(struct ub_fabric *f, void *mem, u64 size,
@@ -269,38 +378,90 @@ void ub_fabric_put(struct ub_fabric *f);
 void ub_fabric_bell(struct ub_fabric *f);
 int ub_fabric_enter(struct ub_fabric *f);
 void ub_fabric_exit(struct ub_fabric *f);
+int ub_file_enter(struct ub_file *file);
+void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
+enum ub_memtype ub_kernel_memtype(void *mem);
+void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);
+
+/* ---- shm.c: layout and header ---- */
+int ub_shm_geometry(u64 size, struct ub_shm_geo *geo);
+int ub_shm_open(struct ub_fabric *f);
+bool ub_shm_raise(struct ub_fabric *f);
+bool ub_shm_current(struct ub_fabric *f);
 
 /* ---- member.c: membership ---- */
+struct ub_node_view {
+	u64 word;
+	u64 incarnation;
+	u64 heartbeat;
+	bool current_gen;
+};
+
+bool ub_member_view(struct ub_fabric *f, u32 index, struct ub_node_view *v);
 int ub_member_attach(struct ub_fabric *f);
 void ub_member_detach(struct ub_fabric *f);
 void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason);
 int ub_member_index(struct ub_fabric *f, u32 node, u64 incarnation);
 bool ub_member_alive(struct ub_fabric *f, u32 index, u64 incarnation);
 bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation);
+/* Rings the sleepers of another node, and with @poke its tick. */
+void ub_member_ring(struct ub_fabric *f, u32 index, bool poke);
+void ub_member_poke_all(struct ub_fabric *f);
+void ub_member_tick(struct work_struct *work);
 
-/* ---- window.c ---- */
+/* ---- window.c: own windows ---- */
 long ub_win_create(struct ub_file *file, struct ub_win_create *arg);
 long ub_win_destroy(struct ub_file *file, struct ub_win_id *arg);
 long ub_win_rotate(struct ub_file *file, struct ub_win_id *arg);
+void ub_win_hash(const u64 token[2], const u64 salt[2], u64 hash[4]);
+int ub_win_reset(struct ub_fabric *f);
+void ub_win_release(struct ub_file *file);
+void ub_win_tick(struct ub_fabric *f);
+void ub_win_forget(struct ub_fabric *f);
+
+/* ---- attach.c: windows of any node, as a file uses them ---- */
 long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg);
 long ub_win_detach(struct ub_file *file, struct ub_win_detach *arg);
 int ub_win_check(struct ub_fabric *f, const struct ub_attachment *a);
 struct ub_attachment *ub_win_find(struct ub_file *file, u64 gva);
-void ub_win_release(struct ub_file *file);
+int ub_attach_insert(struct ub_file *file, struct ub_attachment *a);
+void ub_attach_remove(struct ub_file *file, u64 gva);
+void ub_attach_tick(struct ub_fabric *f);
 void ub_win_node_down(struct ub_fabric *f, u32 index);
 
 /* ---- mmap.c ---- */
 int ub_mmap(struct file *filp, struct vm_area_struct *vma);
 void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len);
+void ub_mmap_revoke_all(struct ub_fabric *f);
+int ub_mmap_memtype(unsigned long addr);
 
 /* ---- xfer.c ---- */
 long ub_xfer(struct ub_file *file, struct ub_xfer *arg);
 long ub_fence(struct ub_file *file, struct ub_range *arg);
 long ub_sync_range(struct ub_file *file, struct ub_range *arg);
+int ub_xfer_add(struct ub_file *file, u64 gva, u64 times);
+
+/* ---- testhook.c ---- */
+long ub_test(struct ub_file *file, struct ub_test *arg);
 
 /* ---- event.c ---- */
+#define UB_EVENTS	256
 void ub_event_post(struct ub_file *file, const struct ub_event *ev);
 void ub_event_all(struct ub_fabric *f, const struct ub_event *ev);
+ssize_t ub_event_read(struct file *filp, char __user *buf, size_t count,
+		      loff_t *pos);
+__poll_t ub_event_poll(struct file *filp, struct poll_table_struct *wait);
+
+/* ---- netlink.c ---- */
+int ub_netlink_init(void);
+void ub_netlink_exit(void);
+void ub_netlink_event(struct ub_fabric *f, const struct ub_event *ev);
+
+/* ---- loop.c ---- */
+int ub_loop_init(void);
+void ub_loop_exit(void);
+int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id);
+int ub_loop_del(int id);
 
 /* ---- group_make.c: making and shrinking groups ---- */
 long ub_group_create(struct ub_file *file, struct ub_group_create *arg);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shims for older and newer kernels, included before every file. Code uses
+ * the new names; what a kernel has is probed by compat.mk.
+ */
+#ifndef UB_COMPAT_H
+#define UB_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "ub needs Linux 6.1 or later"
+#endif
+
+/* 6.3: bc292ab00f6c */
+#ifndef UB_HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/* 6.2: ff62b8e6588f */
+#ifdef UB_HAVE_CONST_DEVNODE
+#define UB_DEVNODE_CONST	const
+#else
+#define UB_DEVNODE_CONST
+#endif
+
+/* Page protection of a mapped user page. Call with mmap_lock held for read. */
+static inline int ub_user_pgprot(struct vm_area_struct *vma, unsigned long addr,
+				 pgprot_t *prot)
+{
+#ifdef UB_HAVE_FOLLOW_PFNMAP
+	struct follow_pfnmap_args args = { .vma = vma, .address = addr };
+
+	if (follow_pfnmap_start(&args))
+		return -EFAULT;
+	*prot = args.pgprot;
+	follow_pfnmap_end(&args);
+#else
+	spinlock_t *ptl;	/* of the page table */
+	pte_t *ptep;
+
+	if (follow_pte(vma->vm_mm, addr, &ptep, &ptl))
+		return -EFAULT;
+	__acquire(ptl);
+	*prot = __pgprot(pte_flags(*ptep));
+	pte_unmap_unlock(ptep, ptl);
+#endif
+	return 0;
+}
+
+#endif /* UB_COMPAT_H */

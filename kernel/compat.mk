@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the kernel's headers have, found by looking at them: distributions
+# backport, so the version says little. Shims are in compat.h.
+ub-has = $(shell grep -qs '$(2)' $(srctree)/include/$(1) && echo -D$(3))
+
+ub-compat-y := $(call ub-has,linux/mm.h,void vm_flags_set,UB_HAVE_VM_FLAGS_SET)
+ub-compat-y += $(call ub-has,linux/mm.h,int follow_pfnmap_start,UB_HAVE_FOLLOW_PFNMAP)
+ub-compat-y += $(call ub-has,linux/device/class.h,devnode.*const struct device,UB_HAVE_CONST_DEVNODE)

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * loop: K nodes in one kernel, each with its own device, over pages of this
+ * kernel. Everything but the bus is as between machines.
+ *
+ * Invariants:
+ *  - A bell is the node's place in its loop, plus one. All fabrics of a loop
+ *    are allocated before the first is registered and freed after the last is
+ *    unregistered, so a ring never meets a freed one.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "ub.h"
+
+#define LOOP_NODES	64
+
+static unsigned int loop_nodes;
+module_param(loop_nodes, uint, 0444);
+MODULE_PARM_DESC(loop_nodes, "make a loop fabric of that many nodes at load");
+
+static unsigned int loop_mb = 64;
+module_param(loop_mb, uint, 0444);
+MODULE_PARM_DESC(loop_mb, "MiB of memory of the loop fabric");
+
+static unsigned int loop_first;
+module_param(loop_first, uint, 0444);
+MODULE_PARM_DESC(loop_first, "id of its first node; others follow");
+
+static unsigned int loop_ids[LOOP_NODES];
+static unsigned int loop_nids;
+module_param_array(loop_ids, uint, &loop_nids, 0444);
+MODULE_PARM_DESC(loop_ids, "ids of its nodes, instead of loop_nodes and loop_first");
+
+/**
+ * struct ub_loop - a loop fabric
+ * @list: in loops
+ * @id: names it to ub_loop_del()
+ * @mem: the memory
+ * @bytes: of it
+ * @n: nodes
+ * @up: of them registered, the first ones
+ * @node: each
+ */
+struct ub_loop {
+	struct list_head list;
+	int id;
+	void *mem;
+	u64 bytes;
+	u32 n;
+	u32 up;
+	struct ub_loop_node {
+		struct ub_loop *loop;
+		u32 place;
+		struct ub_fabric *fabric;
+	} node[];
+};
+
+static LIST_HEAD(loops);
+static DEFINE_MUTEX(loops_lock);
+static int loop_next_id;
+
+static unsigned long loop_pfn(struct ub_fabric *f, u64 offset)
+{
+	struct ub_loop_node *node = f->priv;
+
+	return vmalloc_to_pfn(node->loop->mem + offset);
+}
+
+static void loop_ring(struct ub_fabric *f, u64 bell)
+{
+	struct ub_loop_node *node = f->priv;
+
+	if (bell && bell <= node->loop->n)
+		ub_fabric_bell(node->loop->node[bell - 1].fabric);
+}
+
+static u64 loop_bell(struct ub_fabric *f)
+{
+	struct ub_loop_node *node = f->priv;
+
+	return node->place + 1;
+}
+
+static const struct ub_transport_ops loop_ops = {
+	.name	= "loop",
+	.pfn	= loop_pfn,
+	.ring	= loop_ring,
+	.bell	= loop_bell,
+};
+
+static void loop_free(struct ub_loop *l)
+{
+	u32 i;
+
+	while (l->up)
+		ub_fabric_unregister(l->node[--l->up].fabric);
+	for (i = 0; i < l->n; i++)
+		if (l->node[i].fabric)
+			ub_fabric_put(l->node[i].fabric);
+	vfree(l->mem);
+	kfree(l);
+}
+
+static int loop_start(struct ub_loop *l, const u32 *ids)
+{
+	u32 i;
+
+	for (i = 0; i < l->n; i++) {
+		struct ub_loop_node *node = &l->node[i];
+		struct ub_fabric *f;
+
+		node->loop = l;
+		node->place = i;
+		f = ub_fabric_alloc(&loop_ops, node, ids[i], THIS_MODULE);
+		if (IS_ERR(f))
+			return PTR_ERR(f);
+		node->fabric = f;
+	}
+	for (; l->up < l->n; l->up++) {
+		int err = ub_fabric_register(l->node[l->up].fabric, l->mem,
+					     l->bytes, UB_MEMTYPE_WB);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * ub_loop_add() - make a loop fabric
+ * @ids: node ids
+ * @n: how many
+ * @bytes: of memory
+ * @id: gets its id
+ *
+ * Context: may sleep.
+ * Return: 0 or -errno.
+ */
+int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id)
+{
+	struct ub_loop *l;
+	int err = -ENOMEM;
+
+	if (!n || n > LOOP_NODES)
+		return -EINVAL;
+	bytes = PAGE_ALIGN(bytes);
+	l = kzalloc(struct_size(l, node, n), GFP_KERNEL);
+	if (!l)
+		return -ENOMEM;
+	l->n = n;
+	l->bytes = bytes;
+	l->mem = vzalloc(bytes);
+	if (l->mem)
+		err = loop_start(l, ids);
+	if (err) {
+		loop_free(l);
+		return err;
+	}
+	mutex_lock(&loops_lock);
+	l->id = loop_next_id++;
+	*id = l->id;
+	list_add_tail(&l->list, &loops);
+	mutex_unlock(&loops_lock);
+	return 0;
+}
+
+/**
+ * ub_loop_del() - end a loop fabric; open files are dead but safe
+ * @id: from ub_loop_add()
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOENT.
+ */
+int ub_loop_del(int id)
+{
+	struct ub_loop *l, *found = NULL;
+
+	mutex_lock(&loops_lock);
+	list_for_each_entry(l, &loops, list)
+		if (l->id == id)
+			found = l;
+	if (found)
+		list_del(&found->list);
+	mutex_unlock(&loops_lock);
+	if (!found)
+		return -ENOENT;
+	loop_free(found);
+	return 0;
+}
+
+/**
+ * ub_loop_init() - make the loop fabric that the module parameters ask for
+ *
+ * Context: module init.
+ * Return: 0 or -errno.
+ */
+int __init ub_loop_init(void)
+{
+	u32 i, n = loop_nids ?: loop_nodes;
+	int id;
+
+	if (!n)
+		return 0;
+	if (n > LOOP_NODES)
+		return -EINVAL;
+	for (i = 0; !loop_nids && i < n; i++)
+		loop_ids[i] = loop_first + i;
+	return ub_loop_add(loop_ids, n, (u64)loop_mb << 20, &id);
+}
+
+/**
+ * ub_loop_exit() - end all loop fabrics
+ *
+ * Context: module exit; no file is open.
+ */
+void ub_loop_exit(void)
+{
+	struct ub_loop *l, *next;
+
+	list_for_each_entry_safe(l, next, &loops, list) {
+		list_del(&l->list);
+		loop_free(l);
+	}
+}

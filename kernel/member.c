@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Membership: node records, heartbeats, suspicion, fencing.
+ *
+ * Invariants:
+ *  - A record changes hands by compare-and-swap of its word, with a random
+ *    nonce; whoever finds another word than its own is fenced.
+ *  - An incarnation is above all that any record held when it was claimed, so
+ *    it rises for each node id even when records are reused for other ids.
+ *  - A node that ticked late, or was resumed, suspects nobody until it has
+ *    watched for a full detection time.
+ *  - The heartbeat is raised after the attachments were compared with their
+ *    records: two more heartbeats mean that everything changed before the
+ *    first of them has been seen (see window.c).
+ *  - A killed node (test hook) leaves all words as they are.
+ */
+#include <linux/delay.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "trace.h"
+#include "ub.h"
+
+#define UB_ATTACH_TRIES	8
+#define UB_COLLECT_TICKS	4	/* reading all slots costs */
+
+/**
+ * ub_member_view() - read a node's record, once
+ * @f: the fabric
+ * @index: of the record
+ * @v: gets a consistent copy
+ *
+ * Context: any; the shared memory is there.
+ * Return: false when it is empty or just changing.
+ */
+bool ub_member_view(struct ub_fabric *f, u32 index, struct ub_node_view *v)
+{
+	struct ub_shm_node *rec = ub_shm_node_rec(f, index);
+
+	v->word = ub_ld(&rec->word);
+	v->incarnation = ub_ld(&rec->incarnation);
+	v->current_gen = ub_ld(&rec->generation) == f->generation;
+	v->heartbeat = ub_ld(&rec->heartbeat);
+	return UB_NODE_STATE(v->word) != UB_NODE_EMPTY &&
+	       ub_ld(&rec->word) == v->word;
+}
+
+static bool view_up(const struct ub_node_view *v)
+{
+	return UB_NODE_STATE(v->word) == UB_NODE_UP && v->current_gen &&
+	       !(v->word & UB_NODE_FENCED);
+}
+
+/**
+ * ub_member_index() - record of a node
+ * @f: the fabric
+ * @node: node id
+ * @incarnation: of it
+ *
+ * Context: any; the shared memory is there.
+ * Return: index; -ENOENT when no record has that id, -ESTALE when it has
+ *	another incarnation.
+ */
+int ub_member_index(struct ub_fabric *f, u32 node, u64 incarnation)
+{
+	int err = -ENOENT;
+	u32 i;
+
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_node_view v;
+
+		if (!ub_member_view(f, i, &v) || UB_NODE_ID(v.word) != node)
+			continue;
+		if (v.incarnation == incarnation && v.current_gen &&
+		    UB_NODE_STATE(v.word) != UB_NODE_CLAIMING)
+			return i;
+		err = -ESTALE;
+	}
+	return err;
+}
+
+/**
+ * ub_member_alive() - is a life of a node up and not fenced
+ * @f: the fabric
+ * @index: of its record
+ * @incarnation: of that life
+ *
+ * Context: any; the shared memory is there.
+ * Return: true when it is.
+ */
+bool ub_member_alive(struct ub_fabric *f, u32 index, u64 incarnation)
+{
+	struct ub_node_view v;
+
+	return index < f->geo.max_nodes && ub_member_view(f, index, &v) &&
+	       view_up(&v) && v.incarnation == incarnation;
+}
+
+/**
+ * ub_member_gone() - will a life of a node never touch the memory again
+ * @f: the fabric
+ * @node: node id
+ * @incarnation: of that life
+ *
+ * Dead is not gone: a fenced node may be resumed. Gone is one that left, that
+ * noticed its fence, or whose record shows another life or generation.
+ *
+ * Context: any; the shared memory is there.
+ * Return: true when it is gone.
+ */
+bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation)
+{
+	u32 i;
+
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_shm_node *rec = ub_shm_node_rec(f, i);
+		u64 word = ub_ld(&rec->word);
+
+		if (UB_NODE_STATE(word) == UB_NODE_EMPTY ||
+		    UB_NODE_ID(word) != node)
+			continue;
+		/* While it is claimed the incarnation may still be the old one. */
+		if (UB_NODE_STATE(word) != UB_NODE_CLAIMING &&
+		    (UB_NODE_STATE(word) == UB_NODE_LEFT ||
+		     ub_ld(&rec->generation) != f->generation))
+			continue;
+		if (ub_ld(&rec->incarnation) == incarnation)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * ub_member_ring() - wake the sleepers of another node
+ * @f: the fabric
+ * @index: of its record
+ * @poke: have it tick at once, too
+ *
+ * Context: any; the shared memory is there.
+ */
+void ub_member_ring(struct ub_fabric *f, u32 index, bool poke)
+{
+	struct ub_shm_node *rec = ub_shm_node_rec(f, index);
+	u64 bell;
+
+	if (poke)
+		ub_swap(&rec->poke, 1ULL);
+	if (!f->ops->ring)
+		return;
+	bell = ub_ld(&rec->bell);
+	if (!bell)
+		return;
+	ub_count(f, rings);
+	trace_ub_ring(f, 0, index);
+	f->ops->ring(f, bell);
+}
+
+/**
+ * ub_member_poke_all() - have all living peers tick at once
+ * @f: the fabric
+ *
+ * Context: any; the shared memory is there.
+ */
+void ub_member_poke_all(struct ub_fabric *f)
+{
+	struct ub_node_view v;
+	u32 i;
+
+	for (i = 0; i < f->geo.max_nodes; i++)
+		if (i != f->self && ub_member_view(f, i, &v) && view_up(&v))
+			ub_member_ring(f, i, true);
+}
+
+/**
+ * ub_member_fence() - take a node for dead
+ * @f: the fabric
+ * @index: of its record
+ * @reason: enum ub_reason
+ *
+ * Context: any; the shared memory is there.
+ */
+void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason)
+{
+	struct ub_shm_node *rec = ub_shm_node_rec(f, index);
+	u64 w = ub_ld(&rec->word);
+
+	if (UB_NODE_STATE(w) != UB_NODE_UP || (w & UB_NODE_FENCED))
+		return;
+	ub_cas(&rec->reason, 0ULL, (u64)reason);
+	if (ub_cas(&rec->word, w, w | UB_NODE_FENCED) != w)
+		return;
+	trace_ub_node_fence(f->node, UB_NODE_ID(w), ub_ld(&rec->incarnation),
+			    reason);
+	ub_member_ring(f, index, true);
+	ub_member_poke_all(f);
+}
+
+/* ---- attaching ---- */
+
+/* What a joiner saw of the records that claim to be up. */
+struct ub_watch {
+	u32 silent;		/* records that did not move */
+	bool own;		/* one of them has this node's id */
+	bool moved;
+};
+
+static void watch_once(struct ub_fabric *f, struct ub_node_view *first,
+		       bool begin, struct ub_watch *w)
+{
+	u32 i;
+
+	*w = (struct ub_watch){ 0 };
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_node_view v = { 0 };
+		bool own;
+
+		if (!ub_member_view(f, i, &v))
+			v.word = 0;
+		if (begin)
+			first[i] = v;
+		own = v.word && UB_NODE_ID(v.word) == f->node;
+		if (!view_up(&v) &&
+		    !(own && UB_NODE_STATE(v.word) == UB_NODE_CLAIMING))
+			continue;
+		if (v.word == first[i].word && v.heartbeat == first[i].heartbeat) {
+			w->silent++;
+			w->own |= own;
+			continue;
+		}
+		w->moved = true;
+	}
+}
+
+/* Somebody with this node's id beats. */
+static bool watch_in_use(struct ub_fabric *f, const struct ub_node_view *first)
+{
+	u32 i;
+
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_node_view v;
+
+		if (ub_member_view(f, i, &v) && view_up(&v) &&
+		    UB_NODE_ID(v.word) == f->node &&
+		    v.heartbeat != first[i].heartbeat) {
+			dev_err(&f->dev, "node id %u is in use: record %u, incarnation %llu\n",
+				f->node, i, v.incarnation);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Are the records that are up those of living nodes? Returns at once when
+ * there are none, and when one moves; peers are poked, so that this is soon.
+ */
+static int attach_watch(struct ub_fabric *f)
+{
+	struct ub_node_view *first;
+	ktime_t start = ktime_get();
+	struct ub_watch w;
+	int err = 0;
+
+	first = kvcalloc(f->geo.max_nodes, sizeof(*first), GFP_KERNEL);
+	if (!first)
+		return -ENOMEM;
+	watch_once(f, first, true, &w);
+	if (w.silent) {
+		f->self = f->geo.max_nodes;	/* none is oneself yet */
+		ub_member_poke_all(f);
+	}
+	while (w.silent) {
+		s64 ms = ktime_ms_delta(ktime_get(), start);
+
+		if (watch_in_use(f, first)) {
+			err = -EADDRINUSE;
+			break;
+		}
+		if (w.moved && (!w.own || ms > f->detect_ms))
+			break;
+		if (ms > 2LL * f->detect_ms) {
+			if (ub_shm_raise(f))
+				dev_info(&f->dev, "all %u nodes are silent: new generation\n",
+					 w.silent);
+			err = -EAGAIN;
+			break;
+		}
+		usleep_range(1000, 2000);
+		watch_once(f, first, false, &w);
+	}
+	if (!err && watch_in_use(f, first))
+		err = -EADDRINUSE;
+	kvfree(first);
+	return err;
+}
+
+/* How well a record suits this node: the higher the better, 0 not at all. */
+static int claim_rank(struct ub_fabric *f, u32 index, u64 word)
+{
+	u64 state = UB_NODE_STATE(word);
+
+	if (word && UB_NODE_ID(word) == f->node)
+		return 3;
+	if (state == UB_NODE_EMPTY)
+		return 2;
+	if (state == UB_NODE_CLAIMING)
+		return 0;
+	if (ub_ld(&ub_shm_node_rec(f, index)->generation) != f->generation)
+		return 2;
+	return state == UB_NODE_LEFT ? 1 : 0;
+}
+
+static int claim_pick(struct ub_fabric *f, u64 *word, u64 *incarnation)
+{
+	int best = -ENOSPC, rank = 0;
+	u32 i;
+
+	*incarnation = 0;
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_shm_node *rec = ub_shm_node_rec(f, i);
+		u64 w = ub_ld(&rec->word);
+		int r = claim_rank(f, i, w);
+
+		*incarnation = max(*incarnation, ub_ld(&rec->incarnation));
+		if (r > rank) {
+			rank = r;
+			best = i;
+			*word = w;
+		}
+	}
+	return best;
+}
+
+/* Two nodes with one id in different records: the one that was first stays. */
+static bool claim_clash(struct ub_fabric *f, u32 mine)
+{
+	u32 i;
+
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_node_view v;
+
+		if (i == mine || !ub_member_view(f, i, &v) ||
+		    UB_NODE_ID(v.word) != f->node)
+			continue;
+		if (view_up(&v) || (UB_NODE_STATE(v.word) == UB_NODE_CLAIMING &&
+				    i < mine))
+			return true;
+	}
+	return false;
+}
+
+static int attach_claim(struct ub_fabric *f)
+{
+	u32 nonce = get_random_u32();
+	u64 old, incarnation, w = UB_NODE_WORD(UB_NODE_CLAIMING, f->node, nonce);
+	struct ub_shm_node *rec;
+	int index;
+
+	index = claim_pick(f, &old, &incarnation);
+	if (index < 0) {
+		dev_err(&f->dev, "all %u node records are taken\n",
+			f->geo.max_nodes);
+		return index;
+	}
+	rec = ub_shm_node_rec(f, index);
+	if (ub_cas(&rec->word, old, w) != old)
+		return -EAGAIN;
+	if (claim_clash(f, index)) {
+		ub_cas(&rec->word, w, 0ULL);
+		dev_err(&f->dev, "node id %u is in use\n", f->node);
+		return -EADDRINUSE;
+	}
+	f->self = index;
+	f->incarnation = incarnation + 1;
+	ub_st(&rec->incarnation, f->incarnation);
+	ub_st(&rec->generation, f->generation);
+	ub_st(&rec->bell, f->ops->bell ? f->ops->bell(f) : 0ULL);
+	ub_st(&rec->reason, 0ULL);
+	ub_st(&rec->poke, 0ULL);
+	ub_st(&rec->heartbeat, ub_ld(&rec->heartbeat) + 1);
+	f->word = UB_NODE_WORD(UB_NODE_UP, f->node, nonce);
+	if (ub_cas(&rec->word, w, f->word) != w)
+		return -EAGAIN;
+	ub_mb();
+	if (ub_shm_current(f))
+		return 0;
+	ub_cas(&rec->word, f->word, UB_NODE_WORD(UB_NODE_LEFT, f->node, nonce));
+	return -EAGAIN;
+}
+
+/**
+ * ub_member_attach() - claim a node record and become a member
+ * @f: the fabric, not up
+ *
+ * Context: may sleep; no locks.
+ * Return: 0; -EADDRINUSE when a living node has the id; -ENOSPC when all
+ *	records are taken; or what ub_shm_open() returns.
+ */
+int ub_member_attach(struct ub_fabric *f)
+{
+	int tries, err = -EAGAIN;
+
+	for (tries = 0; err == -EAGAIN && tries < UB_ATTACH_TRIES; tries++) {
+		err = ub_shm_open(f);
+		if (!err)
+			err = attach_watch(f);
+		if (!err)
+			err = attach_claim(f);
+	}
+	if (err)
+		return err;
+	memset(f->peer, 0, f->geo.max_nodes * sizeof(*f->peer));
+	f->peer[f->self] = (struct ub_peer){
+		.word = f->word, .incarnation = f->incarnation,
+		.heartbeat = ub_ld(&ub_shm_node_rec(f, f->self)->heartbeat),
+		.seen = ktime_get(), .alive = true,
+	};
+	f->last_tick = ktime_get();
+	f->watch_from = f->last_tick;
+	err = ub_win_reset(f);
+	if (err) {
+		ub_member_detach(f);
+		return err;
+	}
+	ub_member_poke_all(f);
+	return 0;
+}
+
+/**
+ * ub_member_detach() - leave: this life touches nothing any more
+ * @f: the fabric; nobody is in it
+ *
+ * Context: may sleep; the shared memory is there.
+ */
+void ub_member_detach(struct ub_fabric *f)
+{
+	u64 *word = &ub_shm_node_rec(f, f->self)->word;
+	u64 left = UB_NODE_WORD(UB_NODE_LEFT, f->node, (u32)f->word);
+
+	if (ub_cas(word, f->word, left) != f->word)
+		ub_cas(word, f->word | UB_NODE_FENCED, left | UB_NODE_FENCED);
+	ub_member_poke_all(f);
+}
+
+/* ---- the tick ---- */
+
+static void peer_up(struct ub_fabric *f, u32 index, const struct ub_node_view *v)
+{
+	struct ub_event ev = {
+		.type = UB_EVENT_NODE_UP,
+		.node = UB_NODE_ID(v->word),
+		.incarnation = v->incarnation,
+	};
+
+	f->peer[index] = (struct ub_peer){
+		.word = v->word, .incarnation = v->incarnation,
+		.heartbeat = v->heartbeat, .seen = ktime_get(), .alive = true,
+	};
+	ub_count(f, node_up);
+	trace_ub_node_up(f->node, ev.node, ev.incarnation, 0);
+	ub_event_all(f, &ev);
+}
+
+static void peer_down(struct ub_fabric *f, u32 index, u16 reason)
+{
+	struct ub_peer *p = &f->peer[index];
+	struct ub_event ev = {
+		.type = UB_EVENT_NODE_DOWN,
+		.reason = reason,
+		.node = UB_NODE_ID(p->word),
+		.incarnation = p->incarnation,
+	};
+
+	p->alive = false;
+	p->reason = reason;
+	ub_count(f, node_down);
+	trace_ub_node_down(f->node, ev.node, ev.incarnation, reason);
+	if (reason != UB_REASON_LEFT)
+		dev_warn_ratelimited(&f->dev, "node %u is lost: reason %u\n",
+				     ev.node, reason);
+	ub_event_all(f, &ev);
+	ub_win_node_down(f, index);
+}
+
+/* Why a life that was watched is over, from its record. */
+static u16 down_reason(struct ub_fabric *f, u32 index,
+		       const struct ub_node_view *v, bool valid)
+{
+	const struct ub_peer *p = &f->peer[index];
+
+	if (valid && v->incarnation == p->incarnation) {
+		if (v->word & UB_NODE_FENCED)
+			return ub_ld(&ub_shm_node_rec(f, index)->reason) & 0xffff ?:
+			       UB_REASON_FENCED;
+		if (UB_NODE_STATE(v->word) == UB_NODE_LEFT)
+			return UB_REASON_LEFT;
+	}
+	return UB_REASON_REBOOT;
+}
+
+static void watch_peer(struct ub_fabric *f, u32 index, ktime_t now)
+{
+	struct ub_peer *p = &f->peer[index];
+	struct ub_node_view v;
+	bool valid = ub_member_view(f, index, &v);
+	ktime_t since;
+
+	if (p->alive && (!valid || !view_up(&v) ||
+			 v.incarnation != p->incarnation))
+		peer_down(f, index, down_reason(f, index, &v, valid));
+	if (!valid || !view_up(&v))
+		return;
+	if (!p->alive) {
+		peer_up(f, index, &v);
+		return;
+	}
+	if (v.heartbeat != p->heartbeat) {
+		p->heartbeat = v.heartbeat;
+		p->seen = now;
+		return;
+	}
+	since = ktime_after(p->seen, f->watch_from) ? p->seen : f->watch_from;
+	if (ktime_ms_delta(now, since) > f->detect_ms) {
+		ub_member_fence(f, index, UB_REASON_HEARTBEAT);
+		if (ub_member_view(f, index, &v) && !view_up(&v))
+			peer_down(f, index, down_reason(f, index, &v, true));
+	}
+}
+
+/* Has this node been fenced, or its record or fabric been given away? */
+static bool tick_fenced(struct ub_fabric *f)
+{
+	struct ub_shm_node *rec = ub_shm_node_rec(f, f->self);
+	u64 w = ub_ld(&rec->word);
+	u16 reason = UB_REASON_REBOOT;
+
+	if (w == f->word && ub_shm_current(f))
+		return false;
+	if (w == (f->word | UB_NODE_FENCED))
+		reason = ub_ld(&rec->reason) & 0xffff;
+	dev_err(&f->dev, "this node was fenced: reason %u\n", reason);
+	ub_fabric_fenced(f, reason);
+	/* Nothing here touches the memory any more: say so. */
+	ub_member_detach(f);
+	return true;
+}
+
+/* Lanes whose process ended without ->flush, or called exec. */
+static void tick_lanes(struct ub_fabric *f)
+{
+	struct ub_file *file;
+
+	mutex_lock(&f->files_lock);
+	list_for_each_entry(file, &f->files, fabric_node)
+		if (ub_lane_gone(file))
+			ub_lane_dead(file);
+	mutex_unlock(&f->files_lock);
+}
+
+/* Not ub_fabric_enter(): a test hook may hold that for long. */
+static void tick_groups(struct ub_fabric *f)
+{
+	down_read(&f->state_sem);
+	if (f->state == UB_FABRIC_UP) {
+		ub_group_tick(f);
+		if (f->peer[f->self].heartbeat % UB_COLLECT_TICKS == 0)
+			ub_group_collect(f);
+	}
+	up_read(&f->state_sem);
+}
+
+/**
+ * ub_member_tick() - heartbeat, and a look at everybody
+ * @work: ub_fabric.tick
+ *
+ * Context: work queue; no locks.
+ */
+void ub_member_tick(struct work_struct *work)
+{
+	struct ub_fabric *f = container_of(to_delayed_work(work),
+					   struct ub_fabric, tick);
+	struct ub_shm_node *rec;
+	ktime_t now = ktime_get();
+	u32 i;
+
+	if (READ_ONCE(f->state) != UB_FABRIC_UP || READ_ONCE(f->paused))
+		return;
+	if (ktime_ms_delta(now, f->last_tick) > f->period_ms + f->detect_ms / 2) {
+		ub_count(f, late_ticks);
+		f->watch_from = now;
+	}
+	f->last_tick = now;
+	if (tick_fenced(f))
+		return;
+	rec = ub_shm_node_rec(f, f->self);
+	ub_swap(&rec->poke, 0ULL);
+	for (i = 0; i < f->geo.max_nodes; i++)
+		if (i != f->self)
+			watch_peer(f, i, now);
+	ub_attach_tick(f);
+	f->peer[f->self].heartbeat++;
+	f->peer[f->self].seen = now;
+	ub_st(&rec->heartbeat, f->peer[f->self].heartbeat);
+	tick_lanes(f);
+	ub_win_tick(f);
+	tick_groups(f);
+	ub_fabric_requeue(f, f->period_ms);
+}
