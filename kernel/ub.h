@@ -462,6 +462,7 @@ int ub_loop_init(void);
 void ub_loop_exit(void);
 int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id);
 int ub_loop_del(int id);
+int ub_loop_of(struct ub_fabric *f);
 
 /* ---- group_make.c: making and shrinking groups ---- */
 long ub_group_create(struct ub_file *file, struct ub_group_create *arg);
