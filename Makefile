@@ -4,8 +4,8 @@
 #
 # A part of user space brings its own fragment, lib/lib.mk or tools/NAME/NAME.mk,
 # which is included here, runs here, puts what it builds into build/ and defines
-# NAME and NAME-clean. A fragment of tests, selftests/NAME/NAME.mk, is not
-# included but called, and has NAME-build, NAME-check and NAME-clean.
+# NAME. Fragments of tests, selftests/*/*.mk, are not included but called: they
+# have targets of the same names as this one, or other flags for the library.
 
 .DEFAULT_GOAL := all
 .PHONY: all modules lib tools selftests demo check check-long bench clean
@@ -13,7 +13,6 @@
 
 FRAGMENTS := $(wildcard lib/lib.mk lib/examples/examples.mk tools/*/*.mk)
 TOOLS := $(notdir $(basename $(filter tools/%,$(FRAGMENTS))))
-TESTS := $(wildcard selftests/*/*.mk)
 -include $(FRAGMENTS)
 
 # Modules are for Debian's kernel whose headers are installed, which need not
@@ -49,9 +48,11 @@ selftests: need-build
 	@.ci/setup --check test
 	@.ci/kselftest-headers
 	@$(MAKE) --no-print-directory -C selftests
-	@for f in $(TESTS); do \
-		$(MAKE) --no-print-directory -f $$f $$(basename $$f .mk)-build || exit; \
-	done
+	@$(call fragment,selftests/pure/pure.mk,pure-build)
+	@$(call fragment,selftests/lib/lib-tests.mk,lib-tests)
+
+# $(call fragment,FILE,TARGET): a test's fragment, if it is there
+fragment = $(if $(wildcard $(1)),$(MAKE) --no-print-directory -f $(1) $(2))
 
 ifneq ($(wildcard lib/examples/demo.sh),)
 demo:
@@ -96,9 +97,6 @@ modules_install: modules
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
 
 clean:
-	@for f in $(TESTS); do \
-		$(MAKE) --no-print-directory -s -f $$f $$(basename $$f .mk)-clean || exit; \
-	done
 	@if [ -e Kbuild ] && [ -e $(KDIR) ]; then \
 		$(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; \
 	fi

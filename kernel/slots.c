@@ -23,12 +23,14 @@
 #endif
 
 #define UB_CLAIM_TRIES	1000
+#define UB_JOIN_TRIES	64
 
 /* What one scan of the table saw of an id. */
 struct scan {
 	int committed;
 	int lowest;		/* tentative */
 	int empty;
+	bool freeing;
 	__u64 word;		/* of committed, or of lowest */
 	__u64 empty_word;
 };
@@ -55,12 +57,22 @@ static struct scan scan_slots(const struct ub_slots *t, __u64 id)
 			s.word = w;
 			return s;
 		}
+		if (UB_SLOT_STATE(w) == UB_SLOT_FREEING)
+			s.freeing = true;
 		if (UB_SLOT_STATE(w) == UB_SLOT_TENTATIVE && s.lowest < 0) {
 			s.lowest = i;
 			s.word = w;
 		}
 	}
 	return s;
+}
+
+/* 0 is no generation: a form or member word of zero must belong to none. */
+static __u64 next_life(__u64 w, __u64 id)
+{
+	__u32 gen = UB_SLOT_GEN(w) == 0xffff ? 1 : UB_SLOT_GEN(w) + 1;
+
+	return UB_SLOT_WORD(UB_SLOT_TENTATIVE, gen, id);
 }
 
 static __u64 with_state(__u64 w, __u64 state)
@@ -102,11 +114,13 @@ int ub_slots_claim(const struct ub_slots *t, __u64 id, __u64 *word)
 			*word = s.word;
 			return s.committed;
 		}
+		/* It may become committed again; then there must be no other. */
+		if (s.freeing)
+			return -EAGAIN;
 		if (s.lowest < 0) {
 			if (s.empty < 0)
 				return -ENOSPC;
-			w = UB_SLOT_WORD(UB_SLOT_TENTATIVE,
-					 UB_SLOT_GEN(s.empty_word) + 1, id);
+			w = next_life(s.empty_word, id);
 			if (ub_cas(&ub_slot_rec(t, s.empty)->word,
 				   s.empty_word, w) == s.empty_word)
 				seen = w;
@@ -138,18 +152,22 @@ static int join_form(struct ub_slot_rec *rec, __u64 word, __u64 form,
 		     __u64 *clash)
 {
 	__u64 old = ub_ld(&rec->form);
+	int tries;
 
-	while (UB_FORM_GEN(old) != UB_SLOT_GEN(word)) {
+	for (tries = 0; UB_FORM_GEN(old) != UB_SLOT_GEN(word); tries++) {
 		__u64 was = old;
 
-		if (!still(rec, word))
+		if (tries == UB_JOIN_TRIES || !still(rec, word))
 			return -ESTALE;
 		old = ub_cas(&rec->form, was, form);
 		if (old == was)
 			return 0;
 	}
 	*clash = old;
-	return old == form ? 0 : -EINVAL;
+	if (old == form)
+		return 0;
+	/* A form without members: whoever frees stored it. */
+	return still(rec, word) ? -EINVAL : -ESTALE;
 }
 
 int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
@@ -160,20 +178,27 @@ int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
 	struct ub_slot_member *own = &rec->member[index];
 	__u32 gen = UB_SLOT_GEN(word);
 	__u64 who = UB_WHO(gen, UB_WHO_NODE(m->who), UB_WHO_LANE(m->who));
-	__u64 old = ub_ld(&own->who);
-	int err;
+	__u64 old = ub_ld(&own->who), was;
+	int err, tries;
 
 	err = join_form(rec, word, UB_FORM(gen, n, (__u32)(shape ^ shape >> 32)),
 			clash);
 	if (err)
 		return err;
-	if (old && UB_WHO_GEN(old) == gen) {
+	/*
+	 * Who joins too late for a former life may come and go in between. While
+	 * the slot is still of this life, an entry of another is of a former one.
+	 */
+	for (tries = 0; ; tries++, old = was) {
 		*clash = old;
-		return -EEXIST;
+		if (UB_WHO_GEN(old) == gen || tries == UB_JOIN_TRIES)
+			return -EEXIST;
+		if (!still(rec, word))
+			return -ESTALE;
+		was = ub_cas(&own->who, old, who);
+		if (was == old)
+			break;
 	}
-	*clash = ub_cas(&own->who, old, who);
-	if (*clash != old)
-		return -EEXIST;
 	/* Whoever frees sets FREEING first and then reads the entries. */
 	if (!still(rec, word)) {
 		ub_cas(&own->who, who, 0ULL);
@@ -265,8 +290,14 @@ bool ub_slots_collect(const struct ub_slots *t, __u32 slot, __u64 self,
 		return false;
 	if (ub_cas(&rec->freer, freer, self) != freer)
 		return false;
-	if (word != freeing && ub_cas(&rec->word, word, freeing) != word) {
-		ub_cas(&rec->freer, self, 0ULL);
+	/*
+	 * The word may have changed since it was read: the slot has had another
+	 * life, or the freer that died had come further. Then put back who was
+	 * there: FREEING without a freer would never be taken over.
+	 */
+	if (word == freeing ? !still(rec, word) :
+	    ub_cas(&rec->word, word, freeing) != word) {
+		ub_cas(&rec->freer, self, freer);
 		return false;
 	}
 	/* A member that joined meanwhile has seen FREEING, or is seen here. */
@@ -275,6 +306,11 @@ bool ub_slots_collect(const struct ub_slots *t, __u32 slot, __u64 self,
 		ub_cas(&rec->freer, self, 0ULL);
 		return false;
 	}
+	/*
+	 * No way back from here: a form without members has everybody gone, so
+	 * who takes over half-way goes on whatever the words then hold.
+	 */
+	ub_st(&rec->form, UB_FORM(UB_SLOT_GEN(word), 0, 0));
 	memset(ub_slot_pages(t, slot), 0, t->map_size);
 	memset(rec->member, 0, t->max_members * sizeof(rec->member[0]));
 	/* Free first: FREEING without a freer would invite a second one. */

@@ -121,7 +121,8 @@ static inline __u32 ub_slot_stride(__u32 max_members)
  * @word: gets the slot word under which it was committed
  *
  * Return: index of the committed slot; -ENOSPC when all are taken; -EAGAIN
- *	when others kept changing the table (bounded; try later).
+ *	when others kept changing the table, or a slot of the id is being freed
+ *	(bounded; try later, and let ub_slots_collect() run meanwhile).
  */
 int ub_slots_claim(const struct ub_slots *t, __u64 id, __u64 *word);
 

@@ -189,12 +189,12 @@ static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value)
 
 static inline int wait_for(struct ub_scope *s)
 {
-	uint32_t polls;
+	uint64_t polls;
 
 	for (polls = 0; polls < UB_POLLS; polls++) {
 		if (ub_bar_poll(&s->bar)) {
 			if (s->timing)
-				s->last = UB_AUX_LAST(polls, s->rank);
+				s->last = UB_AUX_LAST((uint64_t)polls, s->rank);
 			return 0;
 		}
 	}

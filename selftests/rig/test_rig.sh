@@ -36,9 +36,7 @@ TESTS=(
 	run_shares_memory_exactly
 	run_puts_the_memory_above_4g
 	run_passes_words_to_qemu
-	run_names_a_missing_command
 	run_counts_a_panic_as_failure
-	run_counts_a_splat_as_failure
 	run_timeout_names_the_node
 	run_ends_with_ctrl_c
 	run_killed_leaves_no_vm
@@ -47,7 +45,11 @@ TESTS=(
 	exec_on_one_and_all
 	exec_sees_new_host_files
 	exec_signal_is_128_plus
+	exec_names_a_missing_command
+	exec_counts_a_splat_as_failure
 	exec_timeout_names_the_node
+	exec_runs_several_at_once
+	exec_ends_with_its_client
 	pause_is_invisible_inside
 	freeze_is_visible_inside
 	kill_ends_what_runs_there
@@ -185,11 +187,11 @@ run_passes_words_to_qemu()
 	want "serials" "$(grep -c '^\[n\([01]\)\] is-\1$' "$TMP/first.out")" 2
 }
 
-run_names_a_missing_command()
+exec_names_a_missing_command()
 {
 	local out
 
-	out=$(run -n 1 -- "$TMP/no-such-command" 2>&1)
+	out=$(rig exec 0 -- "$TMP/no-such-command" 2>&1)
 	want "exit code" $? 127 && want "text" \
 		"$(echo "$out" | grep -c "cannot run '$TMP/no-such-command'")" 1
 }
@@ -203,11 +205,11 @@ run_counts_a_panic_as_failure()
 		want "text" "$(echo "$out" | grep -c 'n0: kernel: .*Kernel panic')" 1
 }
 
-run_counts_a_splat_as_failure()
+exec_counts_a_splat_as_failure()
 {
 	local out
 
-	out=$(run -n 1 -- sh -c 'echo "<4>WARNING: possible nonsense" >/dev/kmsg' 2>&1)
+	out=$(rig exec 0 -- sh -c 'echo "<4>WARNING: possible nonsense" >/dev/kmsg' 2>&1)
 	want "exit code" $? 125 &&
 		want "text" "$(echo "$out" | grep -c 'n0: kernel: .*WARNING: possible nonsense')" 1
 }
@@ -275,7 +277,11 @@ up_and_status()
 
 exec_on_one_and_all()
 {
+	local long
+
+	long=$(printf '%050000d' 0)
 	want "one" "$(rig exec 1 -- hostname)" n1 &&
+		want "long value" "$(LONG=$long rig exec 1 --env LONG -- sh -c 'echo ${#LONG}')" 50000 &&
 		want "all" "$(rig exec -- hostname | sort | tr '\n' ,)" "[n0] n0,[n1] n1," &&
 		rig exec all -- sh -c 'exit $((UB_RANK + 5))'
 	want "worst" $? 6
@@ -304,6 +310,37 @@ exec_timeout_names_the_node()
 	out=$(rig exec --timeout 1 -- sh -c '[ $UB_RANK = 1 ] || sleep 100' 2>&1)
 	want "exit code" $? 124 &&
 		want "text" "$(echo "$out" | grep -c 'timeout.*: n0 had not ended')" 1
+}
+
+exec_runs_several_at_once()
+{
+	local i begin=$SECONDS
+
+	for i in 1 2 3 4 5; do
+		rig exec -- sh -c "sleep 2; echo $i" &
+	done >"$TMP/several"
+	wait
+	want "lines" "$(sort "$TMP/several" | tr -d '\n')" \
+		"[n0] 1[n0] 2[n0] 3[n0] 4[n0] 5[n1] 1[n1] 2[n1] 3[n1] 4[n1] 5" &&
+		[ $((SECONDS - begin)) -lt 8 ]
+}
+
+exec_ends_with_its_client()
+{
+	local pid i
+
+	"$UBRIG" exec --name "$NAME" 0 -- sh -c 'echo started; sleep 4321' \
+		>"$TMP/client" 2>&1 &
+	pid=$!
+	wait_output "$TMP/client" started 10 || return 1
+	kill $pid
+	wait $pid 2>/dev/null
+	for i in 1 2 3 4 5; do
+		rig exec 0 -- pgrep -f 'sleep 4321' >/dev/null || return 0
+		sleep 0.2
+	done
+	echo "the command is still there, after $i looks"
+	return 1
 }
 
 uptime_of()

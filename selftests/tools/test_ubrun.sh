@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # ubrun: exit status, output, who failed and how, and that nothing is left.
-# shellcheck disable=SC2016 # the ranks' shell is to expand it
+# shellcheck disable=SC2016,SC2317 # for the ranks' shell; called by name
 set -u
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
@@ -197,6 +197,25 @@ t_reader_stuck()
 	says 'had not ended' && [ "$(cat "$tmp/rc")" -eq 124 ] && none_left
 }
 
+# The reader goes away: so do the ranks.
+t_reader_gone()
+{
+	local from=$SECONDS
+	"$ubrun" -n 2 --timeout 60 --env "$mark_env" yes 2>"$tmp/err" | head -n 1 >"$tmp/out"
+	[ $((SECONDS - from)) -lt 30 ] && says 'killed by signal 13' && none_left
+}
+
+t_machine()
+{
+	printf '%s\n' 'name: 3x3' 'levels:' '  - {name: board, radix: 3}' \
+		'  - {name: package, radix: 3}' >"$tmp/3x3.yaml"
+	expect 0 "$ubrun" --machine "$tmp/3x3.yaml" sh -c 'echo "$UB_RANK $UB_NODE"' || return 1
+	# two bits for each level
+	[ "$(sort "$tmp/out" | tr '\n' ,)" = "0 0,1 1,2 2,3 4,4 5,5 6,6 8,7 9,8 10," ] || { cat "$tmp/out"; return 1; }
+	expect 2 "$ubrun" -n 10 --machine "$tmp/3x3.yaml" true && says 'the machine has 9' &&
+	expect 2 "$ubrun" -n 2 --machine "$tmp/none.yaml" true && says 'none.yaml'
+}
+
 t_stdin()
 {
 	printf 'to rank 0\n' | expect 0 "$ubrun" -n 3 --tag-output cat &&
@@ -259,7 +278,7 @@ t_signal_forwarded()
 	kill -USR1 "$pid"
 	wait "$pid"
 	rc=$?
-	[ $rc -eq 0 ] && [ "$(grep -c usr1 "$tmp/out")" -eq 2 ]
+	[ "$rc" -eq 0 ] && [ "$(grep -c usr1 "$tmp/out")" -eq 2 ]
 }
 
 t_bind()
@@ -278,7 +297,7 @@ t_shm_clean()
 	return 1
 }
 
-ktap_plan 23
+ktap_plan 25
 check "ranks get their environment" t_environment
 check "lanes of a node of the device" t_lanes_of_device
 check "status 0, silently" t_status_zero
@@ -294,6 +313,8 @@ check "lines are not mixed" t_lines_unmixed
 check "a last line without an end" t_last_line_without_end
 check "80 MB of output" t_much_output
 check "a reader that does not read" t_reader_stuck
+check "a reader that goes away" t_reader_gone
+check "node ids follow the machine file" t_machine
 check "rank 0 has standard input" t_stdin
 check "ubrun killed: no orphans" t_kill_ubrun
 check "supervisor killed: no orphans" t_kill_supervisor

@@ -70,8 +70,6 @@ static void send_exec(struct request *q, const char *target)
 	buf_str(&b, target);
 	buf_str(&b, timeout);
 	command_pack(&cmd, &b);
-	if (b.len > UBRIG_FRAME_MAX / 2)
-		die("the command and its environment are too long");
 	chan_send(&q->chan, UBRIG_CTL_EXEC, 0, b.data, b.len);
 	buf_free(&b);
 	command_free(&cmd);

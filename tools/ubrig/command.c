@@ -11,38 +11,6 @@
 #include "job.h"
 #include "proto.h"
 
-static bool wins_over_caller(const struct opts *o, const char *var)
-{
-	return (o->lanes && !strncmp(var, "UB_LANES=", 9)) ||
-	       (o->machine && !strncmp(var, "UB_MACHINE=", 11)) ||
-	       !strncmp(var, "UB_CACHE=", 9);
-}
-
-void command_from_opts(struct command *c, const struct opts *o)
-{
-	const char *path = getenv("PATH");
-	char *s;
-	int i;
-
-	memset(c, 0, sizeof(*c));
-	c->cwd = getcwd(NULL, 0);
-	if (!c->cwd)
-		die("the current folder is gone: %s", strerror(errno));
-	c->argv = xcalloc(o->argc + 1, sizeof(*c->argv));
-	for (i = 0; i < o->argc; i++)
-		c->argv[i] = xstrdup(o->argv[i]);
-	s = xasprintf("PATH=%s%s/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		      path && *path ? path : "", path && *path ? ":" : "");
-	buf_str(&c->env, s);
-	free(s);
-	for (i = 0; environ[i]; i++)
-		if (!strncmp(environ[i], "UB_", 3) &&
-		    !wins_over_caller(o, environ[i]))
-			buf_str(&c->env, environ[i]);
-	for (i = 0; i < o->nenv; i++)
-		buf_str(&c->env, o->env[i]);
-}
-
 static uint32_t count_strings(const struct buf *b)
 {
 	uint32_t n = 0;
@@ -65,6 +33,45 @@ void command_pack(const struct command *c, struct buf *out)
 	for (i = 0; i < argc; i++)
 		buf_str(out, c->argv[i]);
 	buf_add(out, c->env.data, c->env.len);
+}
+
+static bool wins_over_caller(const struct opts *o, const char *var)
+{
+	return (o->lanes && !strncmp(var, "UB_LANES=", 9)) ||
+	       (o->machine && !strncmp(var, "UB_MACHINE=", 11)) ||
+	       !strncmp(var, "UB_CACHE=", 9);
+}
+
+void command_from_opts(struct command *c, const struct opts *o)
+{
+	const char *path = getenv("PATH");
+	struct buf packed = { 0 };
+	char *s;
+	int i;
+
+	memset(c, 0, sizeof(*c));
+	c->cwd = getcwd(NULL, 0);
+	if (!c->cwd)
+		die("the current folder is gone: %s", strerror(errno));
+	c->argv = xcalloc(o->argc + 1, sizeof(*c->argv));
+	for (i = 0; i < o->argc; i++)
+		c->argv[i] = xstrdup(o->argv[i]);
+	s = xasprintf("PATH=%s%s/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		      path && *path ? path : "", path && *path ? ":" : "");
+	buf_str(&c->env, s);
+	free(s);
+	for (i = 0; environ[i]; i++)
+		if (!strncmp(environ[i], "UB_", 3) &&
+		    !wins_over_caller(o, environ[i]))
+			buf_str(&c->env, environ[i]);
+	for (i = 0; i < o->nenv; i++)
+		buf_str(&c->env, o->env[i]);
+	/* Half of a frame is left for what the rig adds. */
+	command_pack(c, &packed);
+	if (packed.len > UBRIG_FRAME_MAX / 2)
+		die("the command and its environment are too long: at most %u bytes",
+		    UBRIG_FRAME_MAX / 2);
+	buf_free(&packed);
 }
 
 bool command_unpack(struct command *c, const char *buf, size_t len)

@@ -134,8 +134,11 @@ static void mount_root(void)
 	do_mount("sys", "/new/sys", "sysfs", 0, NULL);
 	do_mount("dev", "/new/dev", "devtmpfs", 0, NULL);
 	do_mount("shm", "/new/dev/shm", "tmpfs", 0, "mode=1777");
-	do_mount("pts", "/new/dev/pts", "devpts", 0, "ptmxmode=666");
 	do_mount("run", "/new/run", "tmpfs", 0, "mode=755");
+	/* A small kernel may lack these. */
+	mkdir("/new/dev/pts", 0755);
+	mount("pts", "/new/dev/pts", "devpts", 0, "ptmxmode=666");
+	mount("cgroup", "/new/sys/fs/cgroup", "cgroup2", 0, NULL);
 	mount("debug", "/new/sys/kernel/debug", "debugfs", 0, NULL);
 	if (chdir("/new") || mount(".", "/", NULL, MS_MOVE, NULL) ||
 	    chroot(".") || chdir("/"))

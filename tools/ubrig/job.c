@@ -35,12 +35,15 @@ static void set_env(struct buf *env, const char *name, const char *fmt, ...)
 static void set_env(struct buf *env, const char *name, const char *fmt, ...)
 {
 	size_t len = strlen(name), pos, step;
-	char value[4096];
 	va_list ap;
+	char *value;
+	int n;
 
 	va_start(ap, fmt);
-	vsnprintf(value, sizeof(value), fmt, ap);
+	n = vasprintf(&value, fmt, ap);
 	va_end(ap);
+	if (n < 0)
+		die("out of memory");
 	for (pos = 0; pos < env->len; pos += step) {
 		step = strlen(env->data + pos) + 1;
 		if (strncmp(env->data + pos, name, len) ||
@@ -54,6 +57,7 @@ static void set_env(struct buf *env, const char *name, const char *fmt, ...)
 	buf_add(env, name, len);
 	buf_add(env, "=", 1);
 	buf_str(env, value);
+	free(value);
 }
 
 static void merge_env(struct buf *env, const struct buf *from)

@@ -23,6 +23,9 @@ char *beside_binary(const char *name, const char *in_source);
 /* initramfs.c */
 int initramfs_make(const struct guest_kernel *k, bool probe);	/* memfd */
 
+/* tsc.c */
+unsigned int tsc_measure_khz(void);
+
 /* probe.c */
 const char *accel_probe(const struct guest_kernel *k, const char *want);
 

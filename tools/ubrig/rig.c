@@ -77,6 +77,7 @@ void rig_init(struct rig *r, struct opts *o, const struct rig_ops *ops,
 	raise_fd_limit();
 	kernel_find(&r->kernel, o->kernel_dir);
 	r->accel = xstrdup(accel_probe(&r->kernel, o->accel));
+	r->tsc_khz = tsc_measure_khz();
 	r->initrd_fd = initramfs_make(&r->kernel, false);
 	ivshmem_init(&r->ivshmem, o->bar);
 	r->node = xcalloc(r->n, sizeof(*r->node));

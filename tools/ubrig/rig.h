@@ -78,6 +78,7 @@ struct rig {
 	int n;
 	int initrd_fd;		/* memfd */
 	char *accel;
+	unsigned int tsc_khz;		/* of the host, which guests see */
 	const struct rig_ops *ops;
 	void *arg;
 	struct job *jobs;

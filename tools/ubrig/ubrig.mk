@@ -11,7 +11,7 @@ UBRIG_OBJ := build/obj/ubrig
 UBRIG_SRCS := ubrig opts run up daemon daemon_ops status client \
 	      control rig node qemu job command output \
 	      console qmp chan loop ivshmem_server kernel initramfs probe \
-	      progress util
+	      progress tsc util
 UBRIG_INIT_SRCS := guest-init guest-agent
 
 UBRIG_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \

@@ -4,16 +4,24 @@
  * one memfd that all ranks inherit. It has no name, so nothing is left behind.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <libub.h>
+
+#include "host_arena.h"
+#include "machine.h"
 #include "ubrun.h"
 
-static int arena = -1;
+#define LOW_FDS	10	/* which a rank may expect to get */
+
+static int arena_fd = -1;
+static struct ub_host_arena *arena;
+static struct ub_machine machine;
 
 static void set_number(const char *name, int n)
 {
@@ -39,20 +47,53 @@ static int set_job(void)
 	return 0;
 }
 
+static int make_arena(int nranks)
+{
+	int made, fd;
+
+	made = ub_host_arena_create(nranks, 0);
+	if (made < 0) {
+		say("%s", ub_last_error());
+		return made;
+	}
+	/* Without close-on-exec: the ranks inherit it. */
+	fd = fcntl(made, F_DUPFD, LOW_FDS);
+	close(made);
+	if (fd < 0)
+		return -errno;
+	set_number("UB_HOST_FD", fd);
+	arena_fd = fd;
+	return 0;
+}
+
+int fabric_attach(void)
+{
+	if (arena_fd < 0)
+		return 0;
+	arena = ub_host_arena_map(arena_fd);
+	if (arena)
+		return 0;
+	say("%s", ub_last_error());
+	return -EINVAL;
+}
+
+int fabric_machine_nodes(const char *file)
+{
+	if (ub_machine_read(&machine, file)) {
+		say("%s", ub_last_error());
+		return -EINVAL;
+	}
+	return machine.flat ? 0 : (int)ub_machine_nodes(&machine);
+}
+
 int fabric_setup(const struct ubrun_opts *o)
 {
 	int err;
 
 	setenv("UB_FABRIC", o->fabric, 1);
 	set_number("UB_SIZE", o->total);
-	if (o->machine) {
-		if (access(o->machine, R_OK)) {
-			err = -errno;
-			say("machine file %s: %s", o->machine, strerror(errno));
-			return err;
-		}
+	if (o->machine)
 		setenv("UB_MACHINE", o->machine, 1);
-	}
 	if (o->dev) {
 		/* The other nodes' ranks must have the same key as ours. */
 		if (o->total == o->nranks && !getenv("UB_JOB"))
@@ -60,21 +101,21 @@ int fabric_setup(const struct ubrun_opts *o)
 		return 0;
 	}
 	err = set_job();
-	if (err)
-		return err;
-	arena = memfd_create("ubrun", 0);
-	if (arena < 0) {
-		err = -errno;
-		say("shared memory: %s", strerror(errno));
-		return err;
-	}
-	set_number("UB_HOST_FD", arena);
-	return 0;
+	return err ? err : make_arena(o->nranks);
 }
 
 void fabric_child(const struct ubrun_opts *o, int rank)
 {
+	int node = rank / o->lanes;
+
 	set_number("UB_RANK", rank);
 	if (!o->dev)
-		set_number("UB_NODE", rank / o->lanes);
+		set_number("UB_NODE", machine.flat ? node :
+			   (int)ub_machine_node(&machine, node));
+}
+
+void fabric_ended(int rank)
+{
+	if (arena)
+		ub_host_arena_exited(arena, rank);
 }

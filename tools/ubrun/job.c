@@ -27,7 +27,6 @@
 struct rank {
 	pid_t pid;
 	bool ended;
-	int status;
 };
 
 struct job {
@@ -43,6 +42,7 @@ struct job {
 	int64_t kill_at;
 	int64_t asked_at;
 	bool ending;
+	bool give_up;		/* signal while only output is left */
 	char blame[48];		/* who began the grace */
 	struct rlimit nofile;	/* as the user has it */
 };
@@ -126,7 +126,7 @@ static void rank_ended(struct job *j, int i, int status)
 	int nr = j->o->first + i, sig;
 
 	r->ended = true;
-	r->status = status;
+	fabric_ended(nr);
 	j->running--;
 	if (WIFSIGNALED(status)) {
 		sig = WTERMSIG(status);
@@ -177,6 +177,7 @@ static void handle_signals(struct job *j)
 			break;
 		default:
 			note_status(j, 128 + si.ssi_signo);
+			j->give_up = !j->running;
 			if (!j->ending)
 				end_all(j, si.ssi_code == SI_KERNEL ? 0 :
 					   (int)si.ssi_signo);
@@ -359,7 +360,7 @@ static void finish(struct job *j, struct pollfd *pfd)
 	int64_t until = now_ms() + DRAIN_MS, left;
 	int n;
 
-	while (mux_open_pipes(j->mux) && (left = until - now_ms()) > 0)
+	while (mux_open_pipes(j->mux) && !j->give_up && (left = until - now_ms()) > 0)
 		turn(j, pfd, left);
 	n = tree_signal(0);
 	if (n && j->o->verbose)
@@ -367,7 +368,7 @@ static void finish(struct job *j, struct pollfd *pfd)
 		     n == 1 ? "" : "es");
 	tree_kill();
 	mux_close_pipes(j->mux);
-	while (mux_pending(j->mux))
+	while (mux_pending(j->mux) && !j->give_up)
 		turn(j, pfd, -1);
 }
 
@@ -414,6 +415,8 @@ int job_run(const struct ubrun_opts *o, int lifeline)
 	}
 	for (i = 0; i < o->nranks; i++)
 		j.rank[i].ended = true;
+	if (fabric_attach())
+		return UBRUN_EX_SETUP;
 
 	if (o->timeout_ms >= 0)
 		j.timeout_at = now_ms() + o->timeout_ms;

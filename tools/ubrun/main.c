@@ -27,8 +27,9 @@ static const char usage_text[] =
 "       ubrun --fabric dev [--lanes K] [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 "Start N ranks of PROGRAM on this machine and end when they have ended.\n"
 "\n"
-"  -n, -np N             number of ranks (default: --nodes times --lanes)\n"
-"      --nodes N         number of nodes; N times --lanes ranks\n"
+"  -n, -np N             number of ranks (default: nodes times --lanes)\n"
+"      --nodes N         number of nodes (default: as many as needed, without -n\n"
+"                        as the machine has)\n"
 "      --lanes K         ranks of one node (default 1)\n"
 "      --machine FILE    machine file: levels of the nodes (UB_MACHINE)\n"
 "      --fabric F        host: shared memory (default); dev, dev:PATH: lanes of\n"
@@ -135,7 +136,7 @@ static void set_env(const char *text)
 	free(name);
 }
 
-/* Rank and size that were given to this process as one of several. */
+/* What was given to this process as one of several, by ubrig. */
 static int env_number(const char *name, int min, int fallback)
 {
 	const char *text = getenv(name);
@@ -164,7 +165,7 @@ static void set_fabric(struct ubrun_opts *o, const char *fabric)
 	o->fabric = fabric;
 }
 
-static void set_ranks(struct ubrun_opts *o, int n, int nodes)
+static void set_ranks(struct ubrun_opts *o, int n, int nodes, int machine_nodes)
 {
 	int outer, outer_size;
 
@@ -178,7 +179,7 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes)
 			usage_error("--nodes %d, but the device's job has %d",
 				    nodes, outer_size);
 		if (!o->lanes)
-			o->lanes = n ? n : 1;
+			o->lanes = n ? n : env_number("UB_LANES", 1, 1);
 		if (n && n != o->lanes)
 			usage_error("-n %d: on the device this node has --lanes %d",
 				    n, o->lanes);
@@ -195,7 +196,7 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes)
 		if (!o->lanes)
 			o->lanes = 1;
 		if (!n)
-			n = nodes * o->lanes;
+			n = (nodes ? nodes : machine_nodes) * o->lanes;
 		if (!n)
 			usage_error("how many ranks? -n N");
 		if (nodes && n != nodes * o->lanes)
@@ -204,6 +205,9 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes)
 		if (n % o->lanes)
 			usage_error("-n %d is not a multiple of --lanes %d", n,
 				    o->lanes);
+		if (machine_nodes && n / o->lanes > machine_nodes)
+			usage_error("%d ranks with --lanes %d are on %d nodes, but the machine has %d",
+				    n, o->lanes, n / o->lanes, machine_nodes);
 		o->nranks = n;
 		o->total = n;
 	}
@@ -214,7 +218,7 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes)
 static void parse(struct ubrun_opts *o, int argc, char **argv)
 {
 	const char *fabric = NULL;
-	int opt, n = 0, nodes = 0;
+	int opt, n = 0, nodes = 0, machine_nodes;
 
 	/* "_only": -np and -x as mpirun has them; "+": stop at the program */
 	while ((opt = getopt_long_only(argc, argv, "+n:vh", options, NULL)) != -1) {
@@ -269,7 +273,11 @@ static void parse(struct ubrun_opts *o, int argc, char **argv)
 		usage_error("which program?");
 	o->argv = argv + optind;
 	set_fabric(o, fabric);
-	set_ranks(o, n, nodes);
+	machine_nodes = fabric_machine_nodes(o->machine ? o->machine :
+					     getenv("UB_MACHINE"));
+	if (machine_nodes < 0)
+		exit(UBRUN_EX_USAGE);
+	set_ranks(o, n, nodes, machine_nodes);
 }
 
 /* Waits for the supervisor and passes signals to it that only we got. */

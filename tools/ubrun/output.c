@@ -4,7 +4,8 @@
  *
  * Each rank has a pipe for stdout and one for stderr. Whole lines go into the
  * sink of their stream, which is written only as far as poll() says, so that
- * a reader who does not read stops the ranks but not ubrun. A line that is
+ * a reader who does not read stops the ranks but not ubrun, and one that is gone
+ * is gone for the ranks as well (SIGPIPE). A line that is
  * longer than LINE_MAX_LEN is broken there. On a terminal a line's beginning
  * is shown after PROMPT_MS, since it may be a question.
  */
@@ -181,7 +182,7 @@ static void emit_lines(struct mux *m, struct source *src)
 /* The rest of a line that gets no end of its own. */
 static void emit_rest(struct mux *m, struct source *src)
 {
-	if (!src->line.len && src->sink->middle != src)
+	if ((!src->line.len && src->sink->middle != src) || src->sink->broken)
 		return;
 	buf_add(&src->line, "\n", 1);
 	emit(m, src, src->line.len);
@@ -261,6 +262,9 @@ void mux_work(struct mux *m, const struct pollfd *pfd, int n, int64_t now)
 	for (i = 0; i < 2; i++)
 		if (pfd[i].revents && m->sink[i].buf.len)
 			sink_write(&m->sink[i]);
+	for (i = 0; i < m->n; i++)
+		if (m->src[i].sink->broken && m->src[i].fd >= 0)
+			source_close(m, &m->src[i]);
 }
 
 int mux_timeout(const struct mux *m, int64_t now)

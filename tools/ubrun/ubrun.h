@@ -74,11 +74,18 @@ void tree_kill(void);
 int tree_signal(int sig);
 
 /* fabric.c */
+/* Reads the machine file, NULL: none. Returns its nodes, 0 when there is no
+ * file, or a negative errno after a message. Comes before the others. */
+int fabric_machine_nodes(const char *file);
 /* What all ranks share: memory of the host back end, environment. Returns 0,
  * or a negative errno after a message. */
 int fabric_setup(const struct ubrun_opts *o);
+/* In the supervisor, since a mapping does not survive the fork. */
+int fabric_attach(void);
 /* In the child that becomes @rank. */
 void fabric_child(const struct ubrun_opts *o, int rank);
+/* In the supervisor: tells the other ranks at once that @rank has ended. */
+void fabric_ended(int rank);
 
 /* output.c */
 struct mux;

@@ -48,7 +48,7 @@
 #define UB_AUX_WINLOST		(1ULL << 56)
 #define UB_AUX_LAST_MASK	((1ULL << 56) - 1)
 #define UB_AUX_WAIT_MAX		((1ULL << 40) - 1)
-#define UB_AUX_LAST(wait, m)	(((wait) > UB_AUX_WAIT_MAX ? UB_AUX_WAIT_MAX : \
+#define UB_AUX_LAST(wait, m)	(((__u64)(wait) > UB_AUX_WAIT_MAX ? UB_AUX_WAIT_MAX : \
 				  (__u64)(wait)) << 16 | ((m) & 0xffff))
 #define UB_AUX_OP(a)		((__u32)((a) >> UB_AUX_OP_SHIFT))
 #define UB_AUX_WAIT(a)		(((a) & UB_AUX_LAST_MASK) >> 16)
