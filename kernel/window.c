@@ -562,7 +562,7 @@ void ub_win_release(struct ub_file *file)
 {
 	struct ub_fabric *f = file->fabric;
 	struct ub_window *w, *next;
-	bool ended = false, up = !ub_fabric_enter(f);
+	bool ended = false, up = !ub_fabric_enter_now(f);
 
 	list_for_each_entry_safe(w, next, &file->windows, link) {
 		u64 gva = w->gva, length = w->length;

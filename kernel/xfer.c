@@ -114,7 +114,7 @@ static int xfer_copy(struct ub_file *file, const struct ub_xfer_op_desc *d)
 	int stuck = 0;
 	u64 done = 0;
 
-	if (d->length > MAX_RW_COUNT && d->length > UB_GVA_GROUPS)
+	if (d->length > UB_GVA_GROUPS)
 		return -EOVERFLOW;
 	if (!access_ok(u64_to_user_ptr(d->addr), d->length))
 		return -EFAULT;
