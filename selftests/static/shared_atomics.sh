@@ -10,10 +10,9 @@
 #
 # usage: shared_atomics.sh [ub.ko]	default kernel/ub.ko, ./ub.ko if there
 # shellcheck source=common.sh
-cd "$(dirname "$0")/../.." || exit 1
-. selftests/static/common.sh
+. "$(dirname "$0")/common.sh"
 
-private='lane_incarnation'
+private='lane_incarnation|mm_users|&probed'
 
 atomics='(^|[^A-Za-z0-9_])('
 atomics+='(arch_|sync_|raw_)?(try_)?cmpxchg(64|128|_double)?(_local|_relaxed|_acquire|_release)?'
