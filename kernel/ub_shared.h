@@ -19,6 +19,7 @@
 
 #include <linux/types.h>
 #include <linux/compiler.h>
+#include <linux/string.h>
 #include <asm/barrier.h>
 #include <asm/cmpxchg.h>
 #ifdef CONFIG_X86
@@ -38,10 +39,13 @@
 /* Full fence between earlier and later accesses. */
 #define ub_mb()			smp_mb()
 #define ub_relax()		cpu_relax()
+/* Zero words that others may still read, but whose value decides nothing. */
+#define ub_clear(p, bytes)	memset(p, 0, bytes)
 
 #else /* user space */
 
 #include <linux/types.h>
+#include <string.h>
 
 #ifdef UB_EXPLORE
 void ub_explore_point(void);
@@ -71,7 +75,16 @@ static inline void ub_mb(void)
 
 	__atomic_exchange_n(&word, 1, __ATOMIC_SEQ_CST);
 }
+
+static inline void ub_clear(void *p, __u64 bytes)
+{
+	__u64 *word = (__u64 *)p, i;
+
+	for (i = 0; i < bytes / sizeof(*word); i++)
+		__atomic_store_n(&word[i], 0, __ATOMIC_RELAXED);
+}
 #else
+#define ub_clear(p, bytes)	memset(p, 0, bytes)
 #define ub_mb()			__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #endif
 

@@ -304,6 +304,11 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 
 	switch (err) {
 	case -EINVAL:
+		if (a.out_epoch != b->epoch)
+			return ub_fail(err, "%s: the kernel refuses the wait",
+				       s->level_name);
+		/* Members differ in the operation. */
+		/* fall through */
 	case 0:
 		/* The kernel ran the rest of the rounds. */
 		b->round = b->sched ? b->sched->nrounds : 0;

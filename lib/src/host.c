@@ -23,17 +23,21 @@
  * @a: the arena
  * @own: mapped by this context
  * @slots: group slots in it
+ * @inits: number of this ub_init(), the same for all its ranks
  */
 struct ub_host {
 	struct ub_host_arena *a;
 	bool own;
 	struct ub_slots slots;
+	uint64_t inits;
 };
 
 static struct ub_host *host_of(const struct ub_scope *s)
 {
 	return s->ctx->priv;
 }
+
+static bool host_crowded(struct ub_ctx *ctx);
 
 /* ---- joining ---- */
 
@@ -95,7 +99,9 @@ static int host_open(struct ub_ctx *ctx, const struct ub_opts *o)
 	err = ub_host_up(h->a, ctx->rank, ctx->own_node);
 	if (err)
 		goto fail;
+	h->inits = ub_host_live(h->a, ctx->rank)->inits;
 	ctx->priv = h;
+	host_crowded(ctx);	/* shows the others this rank's CPUs */
 	return 0;
 fail:
 	if (h->own)
@@ -137,7 +143,7 @@ static uint64_t group_id(const struct ub_scope *s, const uint64_t key[2])
 			id = mix(id, s->world_rank[i]);
 	} else {
 		/* A second ub_init() of the job makes another world. */
-		id = mix(id, ub_host_live(h->a, s->ctx->rank)->inits);
+		id = mix(id, h->inits);
 	}
 	return mix(id, s->n) & UB_SLOT_ID_MASK;
 }
@@ -181,7 +187,8 @@ static int claim(struct ub_scope *s)
 
 		slot = ub_slots_claim(&h->slots, s->id, &word);
 		s->word = word;
-		if (slot == -ENOSPC)
+		/* Also for -EAGAIN: a member may have died freeing the slot. */
+		if (slot < 0)
 			for (k = 0; k < h->slots.nslots; k++)
 				collect(s->ctx, k);
 		if (slot < 0)
@@ -266,7 +273,7 @@ static int join_group(struct ub_scope *s)
 	struct ub_host *h = host_of(s);
 	const struct ub_slot_member me = {
 		.who = UB_WHO(0, s->ctx->own_node, s->ctx->rank),
-		.lane_inc = ub_host_live(h->a, s->ctx->rank)->inits,
+		.lane_inc = h->inits,
 	};
 	struct ub_grp g;
 	__u64 clash = 0;
@@ -315,10 +322,17 @@ static void host_look(struct ub_scope *s)
 	struct ub_bar *b = &s->bar;
 	uint32_t i;
 
-	for (i = 0; i < s->n; i++)
-		if (!(ub_ld(&b->g.line[i].arrival) & UB_ARR_FINAL) &&
-		    ub_host_dead(h->a, s->world_rank[i]))
+	for (i = 0; i < s->n; i++) {
+		uint32_t rank = s->world_rank[i];
+
+		if (ub_ld(&b->g.line[i].arrival) & UB_ARR_FINAL)
+			continue;
+		/* Who left fenced itself, unless it never joined this group. */
+		if (ub_host_dead(h->a, rank))
 			ub_grp_fence(&b->g, i, UB_REASON_EXIT);
+		else if (ub_host_left(h->a, rank, h->inits))
+			ub_grp_fence(&b->g, i, UB_REASON_LEFT);
+	}
 	s->look = ub_now() + UB_LOOK_NS;
 }
 

@@ -93,6 +93,17 @@ bool ub_host_dead(struct ub_host_arena *a, uint32_t rank)
 	return state_of(l) == UB_HOST_EXIT;
 }
 
+bool ub_host_left(struct ub_host_arena *a, uint32_t rank, uint64_t inits)
+{
+	struct ub_host_live *l = ub_host_live(a, rank);
+
+	/* In this order: the next ub_init() counts before it says UP. */
+	if (__atomic_load_n(&l->inits, __ATOMIC_ACQUIRE) > inits)
+		return true;
+	return state_of(l) == UB_HOST_LEFT &&
+	       __atomic_load_n(&l->inits, __ATOMIC_ACQUIRE) >= inits;
+}
+
 void ub_host_wake(const struct ub_grp *g)
 {
 	uint32_t i;
