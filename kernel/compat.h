@@ -33,6 +33,13 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define UB_DEVNODE_CONST
 #endif
 
+/* 6.7: 5c670a010de4 */
+#ifdef UB_HAVE_GENL_INFO_DUMP
+#define ub_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
+#else
+#define ub_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
+#endif
+
 /* Page protection of a mapped user page. Call with mmap_lock held for read. */
 static inline int ub_user_pgprot(struct vm_area_struct *vma, unsigned long addr,
 				 pgprot_t *prot)

@@ -194,7 +194,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 	list_del_init(&gm->fabric_node);
 	mutex_unlock(&f->members_lock);
 
-	if (!ub_fabric_enter(f)) {
+	if (!ub_file_enter(gm->file)) {
 		fence_self(gm, reason);
 		ub_slots_leave(&f->slots, gm->slot, gm->word, gm->bar.me);
 		collect(f, gm->slot);
@@ -245,7 +245,7 @@ void ub_group_lane_dead(struct ub_file *file, u16 reason)
 	struct ub_fabric *f = file->fabric;
 	struct ub_gmember *gm;
 
-	if (ub_fabric_enter(f))
+	if (ub_file_enter(file))
 		return;
 	mutex_lock(&f->members_lock);
 	list_for_each_entry(gm, &f->members, fabric_node)
@@ -313,27 +313,34 @@ static u32 lost_reason(struct ub_fabric *f, u32 home)
 	return reason ? reason : UB_REASON_HEARTBEAT;
 }
 
-/* Fence the members of one group whose nodes are lost. */
+/*
+ * Fence the members of one group whose nodes are lost. Sleepers are rung for
+ * each final word that is new, whoever made it so: it may have died since.
+ */
 static void fence_lost(struct ub_gmember *gm)
 {
 	struct ub_fabric *f = gm->fabric;
 	const struct ub_grp *g = &gm->bar.g;
-	bool any = false;
-	u32 i;
+	u32 finals = 0, i;
 
 	for (i = 0; i < g->n; i++) {
 		u32 home = ub_group_home(gm, i);
 
+		if (ub_ld(&g->line[i].arrival) & UB_ARR_FINAL) {
+			finals++;
+			continue;
+		}
 		if (home == UB_NO_HOME || home == f->self ||
-		    (ub_ld(&g->line[i].arrival) & UB_ARR_FINAL) ||
 		    ub_member_alive(f, home, gm->table[i].node_incarnation))
 			continue;
 		trace_ub_fence(f, gm->id, i, lost_reason(f, home));
 		ub_grp_fence(g, i, lost_reason(f, home));
-		any = true;
+		finals++;
 	}
-	if (any)
+	if (finals != gm->finals) {
+		gm->finals = finals;
 		ub_bar_ring(gm);
+	}
 }
 
 /**
@@ -348,7 +355,8 @@ void ub_group_tick(struct ub_fabric *f)
 
 	mutex_lock(&f->members_lock);
 	list_for_each_entry(gm, &f->members, fabric_node)
-		fence_lost(gm);
+		if (gm->file->node_incarnation == f->incarnation)
+			fence_lost(gm);
 	mutex_unlock(&f->members_lock);
 }
 

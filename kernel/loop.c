@@ -148,6 +148,7 @@ int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id)
 	l = kzalloc(struct_size(l, node, n), GFP_KERNEL);
 	if (!l)
 		return -ENOMEM;
+	l->id = -1;
 	l->n = n;
 	l->bytes = bytes;
 	l->mem = vzalloc(bytes);
@@ -158,8 +159,8 @@ int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id)
 		return err;
 	}
 	mutex_lock(&loops_lock);
-	l->id = loop_next_id++;
-	*id = l->id;
+	*id = loop_next_id++;
+	WRITE_ONCE(l->id, *id);
 	list_add_tail(&l->list, &loops);
 	mutex_unlock(&loops_lock);
 	return 0;
@@ -187,6 +188,20 @@ int ub_loop_del(int id)
 		return -ENOENT;
 	loop_free(found);
 	return 0;
+}
+
+/**
+ * ub_loop_of() - which loop a fabric belongs to
+ * @f: the fabric, registered
+ *
+ * Context: any.
+ * Return: its id, or -1 when it is of another transport.
+ */
+int ub_loop_of(struct ub_fabric *f)
+{
+	const struct ub_loop_node *node = f->priv;
+
+	return f->ops == &loop_ops ? READ_ONCE(node->loop->id) : -1;
 }
 
 /**

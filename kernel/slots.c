@@ -185,11 +185,16 @@ int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
 			clash);
 	if (err)
 		return err;
-	/* Who joins too late for a former life may come and go in between. */
+	/*
+	 * Who joins too late for a former life may come and go in between. While
+	 * the slot is still of this life, an entry of another is of a former one.
+	 */
 	for (tries = 0; ; tries++, old = was) {
 		*clash = old;
 		if (UB_WHO_GEN(old) == gen || tries == UB_JOIN_TRIES)
 			return -EEXIST;
+		if (!still(rec, word))
+			return -ESTALE;
 		was = ub_cas(&own->who, old, who);
 		if (was == old)
 			break;

@@ -280,6 +280,7 @@ struct ub_attachment {
  * @rung: a ring came since the sleeper looked
  * @user_driver: made with UB_GROUP_USER_DRIVER
  * @lost: a verdict was reported to the file's events
+ * @finals: final words that the tick has seen
  * @sleep_node: in ub_fabric.sleepers
  * @fabric_node: in ub_fabric.members
  * @stats: see ub_stat_inc()
@@ -303,6 +304,7 @@ struct ub_gmember {
 	char level[UB_NAME_LEN];
 	bool user_driver;
 	bool lost;
+	u32 finals;
 	wait_queue_head_t wq;
 	bool rung;
 	struct list_head sleep_node;
@@ -378,6 +380,7 @@ void ub_fabric_put(struct ub_fabric *f);
 void ub_fabric_bell(struct ub_fabric *f);
 int ub_fabric_enter(struct ub_fabric *f);
 void ub_fabric_exit(struct ub_fabric *f);
+int ub_file_enter(struct ub_file *file);
 void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
 enum ub_memtype ub_kernel_memtype(void *mem);
 void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);
@@ -461,6 +464,7 @@ int ub_loop_init(void);
 void ub_loop_exit(void);
 int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id);
 int ub_loop_del(int id);
+int ub_loop_of(struct ub_fabric *f);
 
 /* ---- group_make.c: making and shrinking groups ---- */
 long ub_group_create(struct ub_file *file, struct ub_group_create *arg);

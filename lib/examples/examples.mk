@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Builds build/examples/heat and build/examples/pagerank. Included by the
+# Builds build/examples/{heat,pagerank,peer}. Included by the
 # Makefile at the top, where it is run; "make -f lib/examples/examples.mk" from
 # there works as well.
 
@@ -10,9 +10,10 @@ EXAMPLES_DIR := lib/examples
 EXAMPLES_OUT := $(BUILD)/examples
 EXAMPLES_OBJ := $(BUILD)/obj/examples
 
-EXAMPLES := heat pagerank
+EXAMPLES := heat pagerank peer
 heat_SRCS := heat shape
 pagerank_SRCS := pagerank shape graph
+peer_SRCS := peer
 
 # No contraction: the demos compare bits.
 EXAMPLES_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \

@@ -11,23 +11,38 @@ pure_san := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 pure_cc := $(CC) $(pure_warn) -g -O2 $(pure_inc)
 pure_hdr := $(wildcard kernel/*.h kernel/include/uapi/ub/*.h selftests/pure/*.h)
 
+pure_slots := -DUB_EXPLORE -include selftests/pure/explore_memset.h
+
 pure_san_tests := t_gaddr t_layout t_schedule t_engine
-pure_tests := $(pure_san_tests)
+pure_tests := $(pure_san_tests) t_slots explore explore_asan
 pure_bins := $(addprefix $(pure_out)/,$(pure_tests))
+pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c
 
 .PHONY: check pure-check pure-build pure-clean
 check: pure-check
 pure-build: $(pure_bins)
 
 pure-check: $(pure_bins)
-	selftests/pure/run.sh $(pure_bins)
+	selftests/pure/run.sh $(pure_san_tests:%=$(pure_out)/%) $(pure_out)/t_slots \
+		"$(pure_out)/explore_asan -l 1 -r 500" \
+		"$(pure_out)/explore -r 20000" \
+		"selftests/pure/mutants.sh $(pure_out)"
 
 $(pure_out):
 	mkdir -p $@
 
 $(addprefix $(pure_out)/,$(pure_san_tests)): $(pure_out)/%: selftests/pure/%.c \
-		kernel/schedule.c kernel/engine.c kernel/slots.c $(pure_hdr) | $(pure_out)
-	$(pure_cc) $(pure_san) -o $@ $< kernel/schedule.c kernel/engine.c kernel/slots.c
+		$(pure_c) $(pure_hdr) | $(pure_out)
+	$(pure_cc) $(pure_san) -o $@ $< $(pure_c)
+
+$(pure_out)/t_slots: selftests/pure/t_slots.c kernel/slots.c $(pure_hdr) | $(pure_out)
+	$(pure_cc) $(pure_san) $(pure_slots) -o $@ $< kernel/slots.c
+
+# The explorer switches stacks by hand; the fast build is the one that searches.
+$(pure_out)/explore: selftests/pure/explore.c $(pure_c) $(pure_hdr) | $(pure_out)
+	$(pure_cc) -no-pie $(pure_slots) -o $@ $< $(pure_c)
+$(pure_out)/explore_asan: selftests/pure/explore.c $(pure_c) $(pure_hdr) | $(pure_out)
+	$(pure_cc) $(pure_san) $(pure_slots) -o $@ $< $(pure_c)
 
 pure-clean:
 	rm -rf $(pure_out)

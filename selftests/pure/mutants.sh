@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Does the explorer see faults? Each mutant is a copy of engine.c or slots.c
+# with one rule taken out; green only if every one of them is caught.
+#
+#	mutants.sh <out dir> [name ..]
+#
+# Environment: CC. Run from the top of the tree, see pure.mk.
+out=${1:?out dir}/mutants
+shift
+only=" $* "
+cc="${CC:-cc} -std=gnu11 -O1 -g -w -no-pie -DUB_EXPLORE -Ikernel
+	-Ikernel/include/uapi -Iselftests/pure"
+mset="-include selftests/pure/explore_memset.h"
+mkdir -p "$out"
+
+count=0
+failed=0
+lines=$(mktemp)
+trap 'rm -f "$lines"' EXIT
+
+$cc -c -o "$out/schedule.o" kernel/schedule.c &&
+$cc -c -o "$out/engine.o" kernel/engine.c &&
+$cc $mset -c -o "$out/slots.o" kernel/slots.c &&
+$cc -c -o "$out/explore.o" selftests/pure/explore.c || exit 1
+
+report() { # ok? name text
+	count=$((count + 1))
+	[ "$1" = 0 ] || failed=$((failed + 1))
+	if [ "$1" = 0 ]; then echo "ok $count $2: $3"
+	else echo "not ok $count $2: $3"; fi >> "$lines"
+}
+
+wanted() {
+	[ "$only" = "  " ] && return 0
+	case $only in *" $1 "*) return 0 ;; esac
+	return 1
+}
+
+# The little search first: nearly all are caught at once.
+judge() { # name program objects..
+	name=$1
+	program=$2
+	shift 2
+	if ! $cc -o "$out/$name" "$@" 2> "$out/$name.log"; then
+		report 1 "$name" "does not link"
+		return
+	fi
+	for bound in ${program:+"-p $program"} "-l 1 -r 2000" "-r 20000"; do
+		timeout 100 "$out/$name" $bound > "$out/$name.log" 2>&1
+		case $? in
+		0)	continue ;;
+		1|132|134|139)
+			text=$(grep -m1 'replay with' -B1 "$out/$name.log" |
+				sed -n '1s/^# //p')
+			report 0 "$name" "${text:-crashed}"
+			return ;;
+		*)	report 1 "$name" "ends with an error, see $out/$name.log"
+			return ;;
+		esac
+	done
+	report 1 "$name" "was not caught"
+}
+
+mutant() { # name file perl-expression [program that shows it]
+	wanted "$1" || return
+	perl -0pe "$3" "kernel/$2.c" > "$out/$1.c"
+	if cmp -s "kernel/$2.c" "$out/$1.c"; then
+		report 1 "$1" "the change does not apply any more"
+		return
+	fi
+	flags=
+	[ "$2" = slots ] && flags=$mset
+	if ! $cc $flags -c -o "$out/$1.o" "$out/$1.c" 2> "$out/$1.log"; then
+		report 1 "$1" "does not compile"
+		return
+	fi
+	if [ "$2" = slots ]; then
+		judge "$1" "$4" "$out/explore.o" "$out/schedule.o" "$out/engine.o" "$out/$1.o"
+	else
+		judge "$1" "$4" "$out/explore.o" "$out/schedule.o" "$out/slots.o" "$out/$1.o"
+	fi
+}
+
+agent() { # name define: the agent of explore.c does it wrong
+	wanted "$1" || return
+	$cc -DMUTATE="$2" -c -o "$out/$1.o" selftests/pure/explore.c || exit 1
+	judge "$1" "" "$out/$1.o" "$out/schedule.o" "$out/engine.o" "$out/slots.o"
+}
+
+agent no-recheck NO_RECHECK
+agent no-ring NO_RING
+agent no-pressed NO_PRESSED
+
+mutant hint-plain-store engine 's/ub_cas\(hint, h, b->epoch\)/({ ub_st(hint, b->epoch); h; })/'
+mutant hint-cleared engine 's/(void ub_bar_sleep_end.*?\{\n)/$1\tub_st(&b->g.head->hint, 0ULL);\n/s'
+mutant hint-not-raised engine 's/h < b->epoch && tries/0 && tries/'
+mutant sleeping-not-set engine 's/\tub_swap\(&b->g.line\[b->me\].sleeping, 1ULL\);\n//'
+mutant later-verdict engine 's/\tif \(lost > e\)\n\t\treturn false;\n//'
+mutant verdict-plain-store engine 's/ub_cas\(&b->g.head->verdict, 0, /ub_st(&b->g.head->verdict, /'
+mutant verdict-not-read engine 's/\tif \(ub_bar_verdict\(b, b->epoch\)\)\n\t\treturn UB_BAR_LOST;\n//; s/return ub_bar_verdict\(b, b->epoch\) \? UB_BAR_LOST : UB_BAR_WAIT;/b->verdict = UB_VERDICT(m, reason); b->lost_epoch = UB_ARR_EPOCH(ub_ld(&b->g.line[m].arrival)) + 1; return UB_BAR_LOST;/'
+mutant fence-loses-epoch engine 's/old = ub_cas\(word, w, w \| bit\)/old = ub_cas(word, w, bit)/'
+mutant fence-plain-store engine 's/old = ub_cas\(word, w, w \| bit\)/old = ({ ub_st(word, w | bit); w; })/'
+mutant fence-over-shrinking engine 's/!\(w & UB_ARR_FINAL\); tries/!(w & bit); tries/'
+mutant fenced-not-seen engine 's/if \(\(w & UB_ARR_FENCED\) &&/if (0 \&\&/'
+mutant fenced-above-epoch engine 's/\t\tif \(UB_ARR_EPOCH\(w\) >= b->epoch\)\n\t\t\tcontinue;\n\t\tall = false;/\t\tif (UB_ARR_EPOCH(w) >= b->epoch \&\& !(w \& UB_ARR_FENCED))\n\t\t\tcontinue;\n\t\tall = false;/'
+mutant flag-epoch-first engine 's/(\t\t\tub_st\(&f->full.*?)(\t\t\tub_st\(&f->epoch, b->epoch\);\n)/$2$1/s'
+mutant flag-no-parity engine 's/line\]\.slot\[b->epoch & 1\]/line].slot[0]/'
+mutant contrib-no-parity engine 's/contrib\[b->epoch & 1\]/contrib[0]/; s/contrib\[e & 1\]/contrib[0]/g'
+mutant contrib-after-arrival engine 's/(\tub_st\(&c->value, value\);\n\tub_st\(&c->aux, aux\);\n)(\told = .*?\n)/$2$1/'
+mutant arrive-plain-store engine 's/old = ub_cas\(&own->arrival, b->word, e\)/old = ({ ub_st(\&own->arrival, e); b->word; })/'
+mutant arrive-after-verdict engine 's/\tif \(ub_bar_verdict\(b, e\)\)\n\t\treturn -ESTALE;\n//'
+mutant flag-not-awaited engine 's/for \(p = 0; p < rd->nports; p\+\+\)\n\t\t\tif \(ub_ld/for (p = 1; p < rd->nports; p++)\n\t\t\tif (ub_ld/'
+mutant flag-any-epoch engine 's/->epoch\) <\n\t\t\t    b->epoch\)/->epoch) <\n\t\t\t    b->epoch - 1)/'
+mutant record-of-epoch-before engine 's/if \(UB_ARR_EPOCH\(w\) >= b->epoch\)/if (UB_ARR_EPOCH(w) + 1 >= b->epoch)/'
+mutant shrunk-not-final engine 's/\t\tif \(!\(w & UB_ARR_FINAL\)\)\n\t\t\treturn 0;\n//'
+mutant partial-window engine 's/p == rd->digit/p == rd->digit + 1/; s/!twice && missing/0/'
+
+mutant no-second-scan slots 's/\t\tif \(seen != s.word\) \{.*?\n\t\t\}\n//s'
+mutant higher-not-emptied slots 's/\t\tif \(!empty_higher\(t, id, s.lowest\)\)\n\t\t\tcontinue;\n//'
+mutant highest-wins slots 's/ && s.lowest < 0\)/)/'
+mutant committed-not-seen slots 's/\t\tif \(UB_SLOT_STATE\(w\) == UB_SLOT_COMMITTED\) \{.*?\n\t\t\}\n//s'
+mutant free-before-zero slots 's/(\tmemset\(ub_slot_pages.*?)(\tub_st\(&rec->word, with_state\(word, UB_SLOT_FREE\)\);\n)/$2$1/s'
+mutant no-look-after-freeing slots 's/\tif \(!all_gone\(t, slot, freeing, gone, ctx\)\) \{.*?\n\t\}\n//s'
+mutant join-not-looking slots 's/\tif \(!still\(rec, word\)\) \{\n\t\tub_cas\(&own->who, who, 0ULL\);.*?\n\t\}\n//s'
+mutant same-generation slots 's/: UB_SLOT_GEN\(w\) \+ 1;/: UB_SLOT_GEN(w) ?: 1;/'
+mutant table-not-zeroed slots 's/\tmemset\(rec->member, 0[^\n]*\n/\tif (0) { }\n/; s/if \(UB_WHO_GEN\(old\) == gen \|\|/if ((old \& UB_WHO_USED) ||/'
+mutant pages-not-zeroed slots 's/\tmemset\(ub_slot_pages[^\n]*\n//'
+mutant left-not-needed slots 's/\t\tif \(!gone\(ctx, &m, ub_ld\(&line\[i\].arrival\)\)\)\n\t\t\treturn false;\n//'
+mutant freer-lost slots 's/ub_cas\(&rec->freer, self, freer\);/ub_cas(\&rec->freer, self, 0ULL);/'
+mutant newer-entry-taken slots 's/\t\tif \(!still\(rec, word\)\)\n\t\t\treturn -ESTALE;\n\t\twas/\t\twas/'
+mutant old-entry-clashes slots 's/\t\tif \(was == old\)\n\t\t\tbreak;/\t\tif (was == old)\n\t\t\tbreak;\n\t\t*clash = was;\n\t\treturn -EEXIST;/'
+mutant claim-beside-freeing slots 's/\t\tif \(s.freeing\)\n\t\t\treturn -EAGAIN;\n//'
+mutant no-freer slots 's/\tif \(ub_cas\(&rec->freer, freer, self\) != freer\)\n\t\treturn false;\n//; s/\tif \(freer && !freer_gone/\tif (0 \&\& !freer_gone/'
+
+echo "KTAP version 1"
+echo "1..$count"
+cat "$lines"
+[ "$failed" = 0 ]

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Load ub.ko with four loop nodes and the test hooks, run the test programs
+# one after the other, look for splats in the kernel log after each, unload.
+# Prints KTAP; the programs' own results are its subtests.
+#
+# usage: run-in-guest.sh UB.KO [NAME...]
+#	NAME_test are the programs (default all), beside this script or in
+#	build/selftests/ub or UB_TESTS. UB.KO may be "-": it is loaded
+#	already and stays. A path that does not begin with / is from the top.
+#
+# Needs nothing but a busybox shell, insmod, rmmod, dmesg, sed, grep.
+
+dir=$(cd "$(dirname "$0")" && pwd)
+tests=${UB_TESTS:-$dir}
+[ -x "$tests/uapi_test" ] || tests=$dir/../../build/selftests/ub
+all="uapi window mmap xfer group barrier fail event life two_nodes"
+splat='WARNING:|BUG:|Oops|general protection|rcu.*(stall|detected)'
+splat="$splat|INFO: (task|possible|rcu|trying)|possible (recursive|circular|irq)"
+splat="$splat|KASAN|UBSAN|KCSAN|refcount_t:|suspicious RCU|Call Trace"
+splat="$splat|soft lockup|hard LOCKUP|blocked for more than|leaked|unreferenced object"
+
+[ $# -gt 0 ] || { sed -n '4,15s/^# \{0,1\}//p' "$0"; exit 2; }
+module=$1
+shift
+case $module in
+-|/*)	;;
+*)	module=$dir/../../$module ;;
+esac
+[ $# -gt 0 ] || set -- $all
+
+count=0
+failed=0
+result()
+{
+	count=$((count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $count $2"
+	else
+		echo "not ok $count $2"
+		failed=1
+	fi
+}
+
+# What the kernel said that it should not have, since the mark.
+mark=start
+set_mark()
+{
+	mark="ub-selftest $$ $1"
+	echo "$mark" >/dev/kmsg
+}
+
+splats()
+{
+	dmesg | sed -n "\\,$mark,,\$p" | grep -v "$mark" | grep -E "$splat" |
+		sed 's/^/# /'
+}
+
+echo "KTAP version 1"
+echo "1..$(($# + 2))"
+
+set_mark load
+loaded=0
+if [ "$module" != - ]; then
+	insmod "$module" loop_nodes=4 test_hooks=1 detect_ms=300
+	loaded=$?
+	tries=0
+	while [ $loaded = 0 ] && [ ! -c /dev/ubfab3 ] && [ $tries -lt 50 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+fi
+[ -c /dev/ubfab3 ] || loaded=1
+bad=$(splats)
+[ -z "$bad" ] || { echo "$bad"; loaded=1; }
+result $loaded load
+if [ $loaded != 0 ]; then
+	for name; do
+		result 1 "$name"
+	done
+	result 1 unload
+	exit 1
+fi
+
+for name; do
+	set_mark "$name"
+	status=0
+	# A pipe would hide the status; busybox has no pipefail.
+	{ "$tests/${name}_test" 2>&1; echo "status $?"; } </dev/null |
+		sed -n -e 's/^status \([0-9]*\)$/# status \1/' -e 's/^/    /' -e p \
+			>"/tmp/ub-selftest.$$"
+	cat "/tmp/ub-selftest.$$"
+	grep -q '^    # status [04]$' "/tmp/ub-selftest.$$" || status=1
+	bad=$(splats)
+	[ -z "$bad" ] || { echo "$bad"; status=1; }
+	result $status "$name"
+done
+rm -f "/tmp/ub-selftest.$$"
+
+set_mark unload
+status=0
+if [ "$module" != - ]; then
+	rmmod ub
+	status=$?
+	[ ! -e /dev/ubfab0 ] || status=1
+fi
+bad=$(splats)
+[ -z "$bad" ] || { echo "$bad"; status=1; }
+result $status unload
+exit $failed
