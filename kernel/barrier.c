@@ -12,7 +12,7 @@
  *  - An arrival is never lost: once it is recorded, UB_BARRIER_ARRIVE is
  *    cleared in the caller's struct before the call is restarted.
  *  - Every sleep has a timer and ends on a fatal signal; shared memory is
- *    touched only between ub_fabric_enter() and ub_fabric_exit().
+ *    touched only between ub_file_enter() and ub_fabric_exit().
  *  - Before sleeping: announce (hint, sleeping word), then read every word.
  */
 #include <linux/sched/signal.h>
@@ -50,7 +50,7 @@ void ub_bar_wake_local(struct ub_fabric *f)
  * @gm: a member of it that lives here
  *
  * The caller's store or compare-and-swap that ends a wait comes before.
- * Context: process; between ub_fabric_enter() and ub_fabric_exit().
+ * Context: process; between ub_file_enter() and ub_fabric_exit().
  */
 void ub_bar_ring(struct ub_gmember *gm)
 {
@@ -145,7 +145,7 @@ int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 	for (;;) {
 		u64 now;
 
-		err = ub_fabric_enter(gm->fabric);
+		err = ub_file_enter(gm->file);
 		if (err)
 			return err;
 		sleep_begin(gm);
@@ -158,7 +158,7 @@ int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 			ret = sleep_once(gm, min(timeout, now + nap), killable);
 		nap = min_t(u64, nap * 2, UB_SLEEP_MAX_NS);
 		sleep_end(gm);
-		err = ub_fabric_enter(gm->fabric);
+		err = ub_file_enter(gm->file);
 		if (err)
 			return err;
 		ub_bar_sleep_end(&gm->bar);
@@ -230,7 +230,7 @@ static bool spin(struct ub_gmember *gm)
 	u64 end = ktime_get_ns() + UB_SPIN_NS;
 	bool done;
 
-	if (ub_fabric_enter(gm->fabric))
+	if (ub_file_enter(gm->file))
 		return false;
 	while (!(done = ub_bar_poll(&gm->bar))) {
 		if (need_resched() || ktime_get_ns() > end)
@@ -294,7 +294,7 @@ void ub_bar_missing_info(struct ub_gmember *gm, struct ub_lost *lost)
 
 	memset(lost, 0, sizeof(*lost));
 	strscpy(lost->level, gm->level, sizeof(lost->level));
-	if (ub_fabric_enter(f))
+	if (ub_file_enter(gm->file))
 		return;
 	m = ub_bar_missing(&gm->bar, gm->bar.epoch);
 	if (m < g->n) {
@@ -361,7 +361,7 @@ static int begin(struct ub_gmember *gm, struct ub_barrier *arg)
 /* One look, for UB_BARRIER_TEST. */
 static int test_once(struct ub_gmember *gm)
 {
-	int ret = ub_fabric_enter(gm->fabric);
+	int ret = ub_file_enter(gm->file);
 
 	if (ret)
 		return ret;
@@ -403,7 +403,7 @@ static int run(struct ub_gmember *gm, struct ub_barrier *arg)
 	u32 flags = arg->flags;
 	int ret;
 
-	ret = ub_fabric_enter(gm->fabric);
+	ret = ub_file_enter(gm->file);
 	if (ret)
 		return ret;
 	if (!take_word(gm, from)) {
@@ -428,7 +428,7 @@ static int run(struct ub_gmember *gm, struct ub_barrier *arg)
 		ret = finish(gm, arg, ret);
 	else
 		arg->out_epoch = gm->bar.epoch;
-	if (!ub_fabric_enter(gm->fabric)) {
+	if (!ub_file_enter(gm->file)) {
 		give_word(gm, from);
 		ub_fabric_exit(gm->fabric);
 	}
@@ -483,7 +483,7 @@ long ub_kick(struct ub_file *file, struct ub_group_id *arg)
 
 	if (!gm)
 		return -ENOENT;
-	ret = ub_fabric_enter(gm->fabric);
+	ret = ub_file_enter(gm->file);
 	if (!ret) {
 		ub_bar_ring(gm);
 		ub_fabric_exit(gm->fabric);

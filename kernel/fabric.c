@@ -340,6 +340,28 @@ int ub_fabric_enter(struct ub_fabric *f)
 }
 
 /**
+ * ub_file_enter() - the same for the life of the node that @file was opened in
+ * @file: the lane
+ *
+ * After the node joined again, what a former life named in the shared memory
+ * may belong to others.
+ *
+ * Context: as ub_fabric_enter(), ends with ub_fabric_exit().
+ * Return: as ub_fabric_enter(); -ESHUTDOWN also for a file of a former life.
+ */
+int ub_file_enter(struct ub_file *file)
+{
+	struct ub_fabric *f = file->fabric;
+	int err = ub_fabric_enter(f);
+
+	if (!err && f->incarnation != file->node_incarnation) {
+		ub_fabric_exit(f);
+		err = -ESHUTDOWN;
+	}
+	return err;
+}
+
+/**
  * ub_fabric_exit() - end what ub_fabric_enter() began
  * @f: the fabric
  *

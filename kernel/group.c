@@ -181,23 +181,20 @@ static void collect(struct ub_fabric *f, u32 slot)
  * @gm: the member; its handle is gone already
  * @reason: enum ub_reason
  *
- * Faults in flight end with the write lock; later ones do not find the group.
+ * Revoking waits for faults in flight; later ones do not find the group.
  * Context: process, not between enter and exit.
  */
 void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 {
 	struct ub_fabric *f = gm->fabric;
 
-	down_write(&f->state_sem);
-	gm->dead = true;
-	up_write(&f->state_sem);
 	ub_mmap_revoke(f, ub_gva_group(f->node, gm->slot), f->geo.map_size);
 
 	mutex_lock(&f->members_lock);
 	list_del_init(&gm->fabric_node);
 	mutex_unlock(&f->members_lock);
 
-	if (!ub_fabric_enter(f)) {
+	if (!ub_file_enter(gm->file)) {
 		fence_self(gm, reason);
 		ub_slots_leave(&f->slots, gm->slot, gm->word, gm->bar.me);
 		collect(f, gm->slot);
@@ -248,7 +245,7 @@ void ub_group_lane_dead(struct ub_file *file, u16 reason)
 	struct ub_fabric *f = file->fabric;
 	struct ub_gmember *gm;
 
-	if (ub_fabric_enter(f))
+	if (ub_file_enter(file))
 		return;
 	mutex_lock(&f->members_lock);
 	list_for_each_entry(gm, &f->members, fabric_node)
@@ -298,7 +295,7 @@ u64 ub_group_page(struct ub_file *file, u64 gva)
 		return 0;
 	xa_lock(&file->groups);
 	xa_for_each(&file->groups, handle, gm) {
-		if (gm->slot == slot && !gm->dead) {
+		if (gm->slot == slot) {
 			found = f->geo.pages_off + slot * f->geo.map_size + in;
 			break;
 		}
@@ -351,7 +348,8 @@ void ub_group_tick(struct ub_fabric *f)
 
 	mutex_lock(&f->members_lock);
 	list_for_each_entry(gm, &f->members, fabric_node)
-		fence_lost(gm);
+		if (gm->file->node_incarnation == f->incarnation)
+			fence_lost(gm);
 	mutex_unlock(&f->members_lock);
 }
 

@@ -87,7 +87,7 @@ static void fence_missing(struct ub_gmember *gm)
 	const struct ub_grp *g = &gm->bar.g;
 	u32 i;
 
-	if (ub_fabric_enter(gm->fabric))
+	if (ub_file_enter(gm->file))
 		return;
 	for (i = 0; i < g->n; i++)
 		if (UB_ARR_EPOCH(ub_ld(&g->line[i].arrival)) < gm->bar.epoch)
@@ -99,7 +99,7 @@ static void fence_missing(struct ub_gmember *gm)
 /* The first barrier: 0, -EOWNERDEAD, or an error after which to leave. */
 static int first_barrier(struct ub_gmember *gm, u64 timeout)
 {
-	int ret = ub_fabric_enter(gm->fabric);
+	int ret = ub_file_enter(gm->file);
 
 	if (ret)
 		return ret;
@@ -136,7 +136,7 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	if (!gm)
 		return -ENOMEM;
 	mutex_lock(&gm->driver);
-	ret = ub_fabric_enter(f);
+	ret = ub_file_enter(file);
 	if (ret)
 		goto free;
 	ret = meet(gm, spec, clash);
@@ -360,7 +360,7 @@ static void fence_undecided(struct ub_gmember *gm)
 	const struct ub_grp *g = &gm->bar.g;
 	u32 i;
 
-	if (ub_fabric_enter(gm->fabric))
+	if (ub_file_enter(gm->file))
 		return;
 	for (i = 0; i < g->n; i++)
 		if (!(ub_ld(&g->line[i].arrival) & UB_ARR_FINAL))
@@ -372,7 +372,7 @@ static void fence_undecided(struct ub_gmember *gm)
 /* Agree to shrink, wait until everybody's word is final. Driver is held. */
 static int agree(struct ub_gmember *gm, u64 timeout)
 {
-	int ret = ub_fabric_enter(gm->fabric);
+	int ret = ub_file_enter(gm->file);
 
 	if (ret)
 		return ret;
@@ -403,7 +403,7 @@ static int spec_shrunk(struct ub_gmember *gm, struct ub_group_spec *spec,
 	survivor = kvcalloc(gm->bar.g.n, sizeof(*survivor), GFP_KERNEL);
 	if (!survivor)
 		return -ENOMEM;
-	ret = ub_fabric_enter(gm->fabric);
+	ret = ub_file_enter(gm->file);
 	if (ret)
 		goto out;
 	n = ub_grp_shrunk(&gm->bar.g, survivor);

@@ -279,7 +279,6 @@ struct ub_attachment {
  * @wq: where its sleeper waits
  * @rung: a ring came since the sleeper looked
  * @user_driver: made with UB_GROUP_USER_DRIVER
- * @dead: under state_sem held for write: it left
  * @lost: a verdict was reported to the file's events
  * @sleep_node: in ub_fabric.sleepers
  * @fabric_node: in ub_fabric.members
@@ -303,7 +302,6 @@ struct ub_gmember {
 	struct ub_shape shape;
 	char level[UB_NAME_LEN];
 	bool user_driver;
-	bool dead;
 	bool lost;
 	wait_queue_head_t wq;
 	bool rung;
@@ -380,6 +378,7 @@ void ub_fabric_put(struct ub_fabric *f);
 void ub_fabric_bell(struct ub_fabric *f);
 int ub_fabric_enter(struct ub_fabric *f);
 void ub_fabric_exit(struct ub_fabric *f);
+int ub_file_enter(struct ub_file *file);
 void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
 enum ub_memtype ub_kernel_memtype(void *mem);
 void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);

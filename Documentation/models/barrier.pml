@@ -109,7 +109,21 @@ byte answer[EPOCHS + 1];	/* 0, ANS_OK or the verdict */
 			 SUSPECT((me + 3) % N))
 #endif
 #define AWAITED		((me + N - BIT(r)) % N)
-#define AWAITED_DEAD	((dead & BIT(AWAITED)) && !(word[AWAITED] & FINAL))
+#define OPEN_DEAD(i)	((dead & BIT(i)) && !(word[i] & FINAL))
+/* without ticks, whom does a sleeper watch: all, or whose flag it awaits? */
+#ifdef BUG_AWAITED
+#define NO_TICK
+#define WATCHED_DEAD	OPEN_DEAD(AWAITED)
+#else
+#define WATCHED_DEAD	(OPEN_DEAD(0) || OPEN_DEAD(1) || OPEN_DEAD(N - 1))
+#endif
+
+/* does every member give up polling in the end, or member 0 alone? */
+#ifdef ONE_SLEEPER
+#define MAY_SLEEP	(me == 0)
+#else
+#define MAY_SLEEP	true
+#endif
 
 /* the words are read in this order; nobody needs to read its own */
 #define FIRST		(me == 0 -> 1 : 0)
@@ -269,7 +283,7 @@ poll:
 			fi
 #ifndef POLL_ONLY
 		/* give up polling: raise the hint, never lower it */
-		:: true ->
+		:: MAY_SLEEP ->
 #ifdef BUG_HINT_STORE
 			hint = e
 #else
@@ -338,11 +352,10 @@ read:
 
 sleep:
 	atomic {
-#ifdef BUG_AWAITED
-		/* watch only the member whose flag is awaited */
+#ifdef NO_TICK
 		if
 		:: rung & BIT(me)
-		:: AWAITED_DEAD ->
+		:: WATCHED_DEAD ->
 			sleeping = sleeping & ~BIT(me);
 			goto suspect
 		fi;
@@ -362,7 +375,7 @@ suspect:
 	atomic {
 		if
 #ifdef BUG_AWAITED
-		:: AWAITED_DEAD -> FENCE(AWAITED)
+		:: WATCHED_DEAD -> FENCE(AWAITED)
 #else
 		:: me != 0 && SUSPECT(0) -> FENCE(0)
 		:: me != 1 && SUSPECT(1) -> FENCE(1)
@@ -507,7 +520,7 @@ finish:
  * The tick of the nodes that live: fences who is dead or silent, and wakes all
  * for every such member and for every fenced word, whoever fenced it.
  */
-#if FAULTS > 0 && !defined(BUG_AWAITED)
+#if FAULTS > 0 && !defined(NO_TICK)
 #define TICK(i)								\
 	:: atomic {							\
 		!(seen & BIT(i)) && (word[i] & FENCED || SUSPECT(i) ||	\
@@ -583,7 +596,7 @@ init
 		od;
 		i = 0;
 #if FAULTS > 0
-#ifndef BUG_AWAITED
+#ifndef NO_TICK
 		run tick();
 #endif
 		run fate()

@@ -27,6 +27,7 @@
 
 #define OURS	1		/* the id that the members computed */
 #define OTHER	2		/* the id of the group that goes */
+#define STAYS	3		/* with FULL: the id of one that stays in slot 1 */
 #define OLD	N		/* the last member of that group */
 
 #define FENCED	64
@@ -392,11 +393,7 @@ leave:
 	}
 	atomic {
 		if
-#ifdef BUG_FREE_NO_NONCE
-		:: state[t] == COMMITTED ->
-#else
 		:: state[t] == COMMITTED && MINE(t) && nonce[t] == tn ->
-#endif
 			state[t] = FREEING;
 			freer[t] = me
 		:: else -> goto finish
@@ -501,6 +498,10 @@ init
 		state[0] = COMMITTED;
 		id[0] = OTHER;
 		page[0] = ALL;
+#ifdef FULL
+		state[1] = COMMITTED;
+		id[1] = STAYS;
+#endif
 		do
 		:: i < N -> W(0, i) = FENCED | 1; run member(i); i++
 		:: else -> break

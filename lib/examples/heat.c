@@ -60,8 +60,8 @@ static const char usage_text[] =
 "Usage: heat [OPTION]...\n"
 "2-D heat equation by Jacobi's method on the ranks of a fabric.\n"
 "\n"
-"  --n ROWS        rows of the plate (512)\n"
-"  --cols COLS     columns (512)\n"
+"  --n ROWS        rows of the plate (256)\n"
+"  --cols COLS     columns (256)\n"
 "  --inner K       sweeps on a board between two exchanges of boards (10)\n"
 "  --outer STEPS   exchanges (100)\n"
 "  --check         compute it again on one rank and compare every bit\n"
@@ -361,7 +361,7 @@ static void make_plate(struct plate *p)
 
 int main(int argc, char **argv)
 {
-	struct opts o = { 512, 512, 10, 100, false, true, "board" };
+	struct opts o = { 256, 256, 10, 100, false, true, "board" };
 	struct plate p = { .o = &o };
 	double change = 0.0;
 	bool good = true;

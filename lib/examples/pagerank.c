@@ -36,6 +36,7 @@
 
 #define DAMPING		0.85
 #define TOP		10
+#define EPSILON		(1 / 1e12)	/* what is taken for no difference */
 #define FIXED		0x1p60		/* changes are reduced in units of 1/FIXED */
 
 struct opts {
@@ -446,8 +447,8 @@ static bool compare(const struct run *r, const double *got, int iterations)
 	free(want);
 	printf("serially %d iterations, here %d; sum of ranks 1%+.1e; largest difference %.1e: %s\n",
 	       want_iterations, iterations, sum - 1.0, worst,
-	       worst <= 1e-12 ? "equal" : "DIFFERENT");
-	return worst <= 1e-12;
+	       worst <= EPSILON ? "equal" : "DIFFERENT");
+	return worst <= EPSILON;
 }
 
 /* Rank 0 gets everybody's nodes. Returns whether the check passed, on all. */
@@ -546,7 +547,7 @@ static void run_free(struct run *r)
 
 int main(int argc, char **argv)
 {
-	struct opts o = { "build/debian-graph.txt", "board", 1e-12, 100, false, true };
+	struct opts o = { "build/debian-graph.txt", "board", EPSILON, 100, false, true };
 	struct run r = { .o = &o };
 	double change;
 	bool good = true;

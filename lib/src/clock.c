@@ -9,7 +9,8 @@
 #include <cpuid.h>
 #endif
 
-#define UB_CALIBRATE_NS	200000
+#define UB_CALIBRATE_NS	1000000
+#define UB_CALIBRATE_TRIES	16
 
 struct ub_clock ub_clock = { .mult = 1ULL << 32 };
 
@@ -38,19 +39,42 @@ static bool tsc_usable(void)
 	return kernel_trusts_tsc();
 }
 
+/* Both clocks at one moment: of some tries, the one that was disturbed least. */
+struct moment {
+	uint64_t ns;
+	uint64_t ticks;
+};
+
+static struct moment moment(void)
+{
+	struct moment m = { 0 };
+	uint64_t best = UINT64_MAX;
+	int i;
+
+	for (i = 0; i < UB_CALIBRATE_TRIES; i++) {
+		uint64_t before = __rdtsc();
+		uint64_t ns = ub_now();
+		uint64_t after = __rdtsc();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		m.ns = ns;
+		m.ticks = before + best / 2;
+	}
+	return m;
+}
+
 static void calibrate(void)
 {
-	uint64_t n0, n1, t0, t1;
+	struct moment from = moment(), to;
 
-	n0 = ub_now();
-	t0 = __rdtsc();
 	do {
-		n1 = ub_now();
-		t1 = __rdtsc();
-	} while (n1 - n0 < UB_CALIBRATE_NS);
-	if (t1 <= t0)
+		to = moment();
+	} while (to.ns - from.ns < UB_CALIBRATE_NS);
+	if (to.ticks <= from.ticks)
 		return;
-	ub_clock.mult = ((n1 - n0) << 32) / (t1 - t0);
+	ub_clock.mult = ((to.ns - from.ns) << 32) / (to.ticks - from.ticks);
 	ub_clock.tsc = ub_clock.mult != 0;
 	if (!ub_clock.tsc)
 		ub_clock.mult = 1ULL << 32;

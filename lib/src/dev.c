@@ -1,16 +1,502 @@
 // SPDX-License-Identifier: MIT
-/* Device back end: the kernel module. */
+/*
+ * Device back end: groups and windows are the kernel module's; barriers run in
+ * user space over mapped group pages and enter the kernel to sleep and to wake.
+ */
 #include "internal.h"
 #include "backend.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define UB_DEV_PATH	"/dev/ubfab0"
+#define UB_DEV_LOOK_NS	100000000ULL
+
+/**
+ * struct ub_dev - what the back end has for a context
+ * @fd: the open device: this rank's lane
+ * @path: of it
+ * @info: what it said of itself
+ */
+struct ub_dev {
+	int fd;
+	const char *path;
+	struct ub_info info;
+};
+
+static struct ub_dev *dev_of(const struct ub_scope *s)
+{
+	return s->ctx->priv;
+}
+
+/* The library installs no handlers, so it must not end calls for others'. */
+static int call(struct ub_dev *d, unsigned long cmd, void *arg)
+{
+	int err;
+
+	do {
+		err = ioctl(d->fd, cmd, arg) ? -errno : 0;
+	} while (err == -EINTR);
+	return err;
+}
+
+/* ---- joining ---- */
+
+static int check_info(struct ub_dev *d)
+{
+	const struct ub_info *i = &d->info;
+
+	if (i->out_abi != UB_ABI_VERSION)
+		return ub_fail(-EPROTONOSUPPORT, "%s speaks ABI %u, this library %u; "
+			       "install both of one version", d->path, i->out_abi,
+			       UB_ABI_VERSION);
+	if (i->out_layout != UB_LAYOUT_VERSION)
+		return ub_fail(-EPROTONOSUPPORT, "%s has group layout %u, this "
+			       "library %u; install both of one version", d->path,
+			       i->out_layout, UB_LAYOUT_VERSION);
+	if (!(i->out_caps & UB_CAP_USER_BARRIER))
+		return ub_fail(-EOPNOTSUPP, "%s cannot map group pages (transport "
+			       "%.16s)", d->path, i->out_transport);
+	if (!(i->out_caps & UB_CAP_COHERENT))
+		return ub_fail(-EOPNOTSUPP, "%s has copied windows (transport "
+			       "%.16s), which this library does not drive", d->path,
+			       i->out_transport);
+	return 0;
+}
 
 static int dev_open(struct ub_ctx *ctx, const struct ub_opts *o)
 {
-	(void)ctx;
+	struct ub_dev *d = calloc(1, sizeof(*d));
+	int err;
+
 	(void)o;
-	return ub_fail(-ENODEV, "no device");
+	if (!d)
+		return ub_fail(-ENOMEM, "no memory");
+	d->path = ctx->fabric ? ctx->fabric : UB_DEV_PATH;
+	d->fd = open(d->path, O_RDWR | O_CLOEXEC);
+	if (d->fd < 0) {
+		err = ub_fail(-errno, "%s: %s; load the module and add a fabric, or "
+			      "set UB_FABRIC=host", d->path, strerror(errno));
+		free(d);
+		return err;
+	}
+	d->info.size = sizeof(d->info);
+	err = call(d, UB_IOC_INFO, &d->info);
+	if (err)
+		ub_fail(err, "%s: no fabric: %s", d->path, strerror(-err));
+	else
+		err = check_info(d);
+	if (err) {
+		close(d->fd);
+		free(d);
+		return err;
+	}
+	ctx->own_node = d->info.out_node;
+	ctx->priv = d;
+	return 0;
+}
+
+static void dev_close(struct ub_ctx *ctx, bool forked)
+{
+	struct ub_dev *d = ctx->priv;
+
+	(void)forked;		/* the lane is its owner's: closing is no leaving */
+	close(d->fd);
+	free(d);
+}
+
+/* ---- groups ---- */
+
+static int create_error(struct ub_scope *s, const struct ub_group_create *a,
+			int err)
+{
+	switch (err) {
+	case -EEXIST:
+		return ub_fail(err, "%s: rank %u is taken by node %u, lane %u; give "
+			       "each process its own rank and each job its own key",
+			       s->level_name, s->rank, a->out_clash.node,
+			       a->out_clash.lane);
+	case -EINVAL:
+		return ub_fail(err, "%s: the others gave another number of members "
+			       "than %u, or another machine file than \"%s\" (node "
+			       "%u, lane %u was first)", s->level_name, s->n,
+			       s->ctx->machine.title, a->out_clash.node,
+			       a->out_clash.lane);
+	case -E2BIG:
+		return ub_fail(err, "%s: %u members; this fabric has groups of up to "
+			       "%u, with %u flag lines", s->level_name, s->n,
+			       dev_of(s)->info.out_max_members,
+			       dev_of(s)->info.out_max_lines);
+	case -ENOSPC:
+		return ub_fail(err, "%s: the fabric has no room for another group; "
+			       "leave scopes with ub_scope_exit()", s->level_name);
+	default:
+		return ub_fail(err, "%s: cannot make the group: %s", s->level_name,
+			       strerror(-err));
+	}
+}
+
+/* The group exists: map its pages and begin where creating ended. */
+static int attach_group(struct ub_scope *s, uint64_t offset, uint64_t size,
+			uint64_t epoch, const struct ub_member *table)
+{
+	struct ub_dev *d = dev_of(s);
+	struct ub_grp g;
+	uint32_t i;
+	void *p;
+
+	s->table = calloc(s->n, sizeof(*table));
+	if (!s->table)
+		return ub_fail(-ENOMEM, "no memory");
+	memcpy(s->table, table, s->n * sizeof(*table));
+	for (i = 0; i < s->n; i++) {
+		s->node[i] = table[i].node;
+		s->incarnation[i] = table[i].node_incarnation;
+	}
+	if (size < ub_group_map_size(d->info.out_max_members,
+				     d->info.out_max_lines))
+		return ub_fail(-EPROTO, "%s gave %llu bytes of group pages",
+			       d->path, (unsigned long long)size);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, offset);
+	if (p == MAP_FAILED)
+		return ub_fail(-errno, "%s: cannot map the group's pages: %s",
+			       d->path, strerror(errno));
+	madvise(p, size, MADV_DONTFORK);
+	s->map = p;
+	s->map_size = size;
+	ub_grp_init(&g, p, s->n, d->info.out_max_members, d->info.out_max_lines);
+	ub_bar_init(&s->bar, &g, NULL, s->rank, epoch);
+	return 0;
+}
+
+static void destroy(struct ub_dev *d, uint32_t handle)
+{
+	struct ub_group_id id = { .size = sizeof(id), .group = handle };
+
+	call(d, UB_IOC_GROUP_DESTROY, &id);
+}
+
+static int verdict_of(struct ub_scope *s)
+{
+	return ub_bar_verdict(&s->bar, UB_EPOCH_MAX) ? -EOWNERDEAD :
+		ub_fail(-EPROTO, "%s: lost a member, but no verdict stands",
+			s->level_name);
+}
+
+static int dev_group_create(struct ub_scope *s, const uint64_t key[2])
+{
+	struct ub_dev *d = dev_of(s);
+	struct ub_member *table = calloc(s->n, sizeof(*table));
+	int ms = s->outer || s->timeout_ms > s->ctx->start_ms ?
+		 s->timeout_ms : s->ctx->start_ms;
+	struct ub_group_create a = {
+		.size = sizeof(a),
+		.flags = UB_GROUP_USER_DRIVER | (s->outer ? 0 : UB_GROUP_WORLD),
+		.key = { key[0], key[1] },
+		.timeout = ms ? ub_now() + ms * 1000000ULL : UB_FOREVER,
+		.out_table = (uintptr_t)table,
+		.nmembers = s->n,
+		.index = s->rank,
+	};
+	int err, mapped;
+
+	if (!table)
+		return ub_fail(-ENOMEM, "no memory");
+	if (s->outer) {
+		a.members = (uintptr_t)s->outer_rank;
+		a.parent = s->outer->handle;
+	} else {
+		a.shape = s->ctx->machine.shape;
+	}
+	memcpy(a.level, s->level_name, sizeof(a.level));
+	err = call(d, UB_IOC_GROUP_CREATE, &a);
+	if (err && err != -EOWNERDEAD) {
+		free(table);
+		return create_error(s, &a, err);
+	}
+	s->handle = a.out_group;
+	mapped = attach_group(s, a.out_offset, a.out_map_size, a.out_epoch, table);
+	free(table);
+	if (mapped) {
+		destroy(d, s->handle);
+		return mapped;
+	}
+	return err ? verdict_of(s) : 0;
+}
+
+static void dev_group_leave(struct ub_scope *s)
+{
+	munmap(s->map, s->map_size);
+	destroy(dev_of(s), s->handle);
+}
+
+/* Survivors are members of @old, in its order: who is who by the tables. */
+static void match(struct ub_scope *s, const struct ub_scope *old,
+		  const struct ub_member *table)
+{
+	const struct ub_member *was = old->table;
+	uint32_t i, j = 0;
+
+	for (i = 0; i < s->n; i++, j++) {
+		while (j < old->n && memcmp(&was[j], &table[i], sizeof(*was)))
+			j++;
+		s->outer_rank[i] = j < old->n ? j : 0;
+		s->world_rank[i] = old->world_rank[s->outer_rank[i]];
+	}
+}
+
+static int dev_group_shrink(struct ub_scope *old, struct ub_scope **out)
+{
+	struct ub_dev *d = dev_of(old);
+	struct ub_member *table = calloc(old->n, sizeof(*table));
+	struct ub_group_shrink a = {
+		.size = sizeof(a),
+		.group = old->handle,
+		.timeout = ub_deadline(old),
+		.out_table = (uintptr_t)table,
+	};
+	struct ub_scope *s;
+	int err, mapped;
+
+	if (!table)
+		return ub_fail(-ENOMEM, "no memory");
+	err = call(d, UB_IOC_GROUP_SHRINK, &a);
+	if (err && err != -EOWNERDEAD) {
+		free(table);
+		return ub_fail(err, "%s: cannot shrink: %s", old->level_name,
+			       strerror(-err));
+	}
+	s = ub_scope_alloc(old->ctx, old, a.out_nmembers, a.out_index, old->level,
+			   old->level_name);
+	if (!s) {
+		destroy(d, a.out_group);
+		free(table);
+		return ub_fail(-ENOMEM, "no memory");
+	}
+	s->handle = a.out_group;
+	match(s, old, table);
+	mapped = attach_group(s, a.out_offset, a.out_map_size, a.out_epoch, table);
+	free(table);
+	*out = s;
+	if (mapped) {
+		destroy(d, s->handle);
+		return mapped;
+	}
+	return err ? verdict_of(s) : 0;
+}
+
+/* ---- waiting ---- */
+
+static int dev_sleep(struct ub_scope *s, uint64_t deadline)
+{
+	struct ub_bar *b = &s->bar;
+	struct ub_barrier a = {
+		.size = sizeof(a),
+		.flags = UB_BARRIER_WAIT | UB_BARRIER_HANDOVER |
+			 UB_BARRIER_SLEEP,
+		.group = s->handle,
+		.timeout = deadline,
+	};
+	int err = call(dev_of(s), UB_IOC_BARRIER, &a);
+
+	switch (err) {
+	case -EINVAL:
+	case 0:
+		/* The kernel ran the rest of the rounds. */
+		b->round = b->sched ? b->sched->nrounds : 0;
+		b->sum.full = a.value;
+		b->sum.aux = (uint64_t)b->op << UB_AUX_OP_SHIFT |
+			     (a.out_last & UB_AUX_LAST_MASK) |
+			     (err ? UB_AUX_MIXED : 0);
+		return 0;
+	case -EOWNERDEAD:
+		if (ub_bar_verdict(b, b->epoch))
+			return err;
+		b->round = b->sched ? b->sched->nrounds : 0;
+		b->sum.aux |= UB_AUX_WINLOST;
+		return 0;
+	case -ETIMEDOUT:
+		return ub_late_error(s);
+	case -ESTALE:
+		if (ub_bar_verdict(b, b->epoch))
+			return -EOWNERDEAD;
+		/* fall through */
+	default:
+		return ub_fail(err, "%s: waiting in the kernel: %s",
+			       s->level_name, strerror(-err));
+	}
+}
+
+static void dev_kick(struct ub_scope *s)
+{
+	struct ub_group_id id = { .size = sizeof(id), .group = s->handle };
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (ub_ld(&s->bar.g.line[i].sleeping)) {
+			call(dev_of(s), UB_IOC_KICK, &id);
+			return;
+		}
+	}
+}
+
+/* The kernel's tick fences the members of lost nodes and lanes. */
+static void dev_look(struct ub_scope *s)
+{
+	s->look = ub_now() + UB_DEV_LOOK_NS;
+}
+
+/* ---- windows ---- */
+
+struct dev_desc {
+	struct ub_win_desc desc;
+	uint64_t token[2];
+};
+
+_Static_assert(sizeof(struct dev_desc) <= UB_WIN_MAIL, "fits a mailbox");
+
+static void *map_window(struct ub_win *w, uint64_t gva, uint64_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       dev_of(w->scope)->fd, gva);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int dev_win_alloc(struct ub_win *w, size_t bytes)
+{
+	struct ub_dev *d = dev_of(w->scope);
+	struct ub_win_create *a;
+	uint32_t me = w->scope->rank;
+	int err;
+
+	w->size[me] = bytes;
+	if (!bytes)
+		return 0;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return ub_fail(-ENOMEM, "no memory");
+	a->size = sizeof(*a);
+	a->length = bytes;
+	a->rights = UB_WIN_RIGHTS;
+	err = call(d, UB_IOC_WIN_CREATE, a);
+	if (err) {
+		struct ub_info now = { .size = sizeof(now) };
+
+		free(a);
+		call(d, UB_IOC_INFO, &now);
+		return ub_fail(err, "a window of %zu bytes on node %u: %s; %llu of "
+			       "%llu bytes of its slice are free", bytes,
+			       d->info.out_node, strerror(-err),
+			       (unsigned long long)now.out_free,
+			       (unsigned long long)now.out_slice);
+	}
+	w->own = a;
+	w->handle[me] = a->out_desc.gva;
+	w->peer[me] = map_window(w, a->out_desc.gva, bytes);
+	if (!w->peer[me])
+		return ub_fail(-errno, "%s: cannot map the own window: %s", d->path,
+			       strerror(errno));
+	return 0;
+}
+
+static void dev_win_describe(struct ub_win *w, void *mail)
+{
+	const struct ub_win_create *a = w->own;
+	struct dev_desc m = { 0 };
+
+	if (a) {
+		m.desc = a->out_desc;
+		m.token[0] = a->out_token[0];
+		m.token[1] = a->out_token[1];
+	}
+	memcpy(mail, &m, sizeof(m));
+}
+
+static int dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
+{
+	struct ub_scope *s = w->scope;
+	struct ub_win_attach a = { .size = sizeof(a), .rights = UB_WIN_RIGHTS };
+	struct dev_desc m;
+	int err;
+
+	memcpy(&m, mail, sizeof(m));
+	if (!m.desc.length)
+		return 0;
+	a.desc = m.desc;
+	a.token[0] = m.token[0];
+	a.token[1] = m.token[1];
+	err = call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
+	if (err && err != -EEXIST)
+		return ub_fail(err, "%s: cannot attach the window of rank %u (node "
+			       "%u): %s", s->level_name, rank, s->node[rank],
+			       strerror(-err));
+	w->handle[rank] = m.desc.gva;
+	w->size[rank] = m.desc.length;
+	w->peer[rank] = map_window(w, m.desc.gva, m.desc.length);
+	if (!w->peer[rank])
+		return ub_fail(-errno, "%s: cannot map the window of rank %u (node "
+			       "%u): %s", s->level_name, rank, s->node[rank],
+			       strerror(errno));
+	return 0;
+}
+
+static void dev_win_free(struct ub_win *w, bool used)
+{
+	struct ub_dev *d = dev_of(w->scope);
+	uint32_t me = w->scope->rank, i;
+
+	for (i = 0; i < w->scope->n; i++) {
+		struct ub_win_detach a = { .size = sizeof(a), .gva = w->handle[i] };
+
+		if (w->peer[i])
+			munmap(w->peer[i], w->size[i]);
+		if (i != me && w->handle[i])
+			call(d, UB_IOC_WIN_DETACH, &a);
+	}
+	/* What others may still map goes when the device is closed. */
+	if (w->own && !used) {
+		const struct ub_win_create *c = w->own;
+		struct ub_win_id id = {
+			.size = sizeof(id), .window = c->out_desc.window,
+		};
+
+		call(d, UB_IOC_WIN_DESTROY, &id);
+	}
+	free(w->own);
+}
+
+/* ---- CPUs ---- */
+
+/* Members on other nodes have CPUs of their own, for all that can be seen. */
+static bool dev_crowded(struct ub_ctx *ctx)
+{
+	const struct ub_scope *w = ctx->world;
+	uint64_t mask[UB_CPU_WORDS];
+	int here = 0;
+	uint32_t i;
+
+	for (i = 0; w && i < w->n; i++)
+		here += w->node[i] == ctx->own_node;
+	return here > ub_cpus(mask);
 }
 
 const struct ub_backend ub_backend_dev = {
 	.name = "dev",
 	.open = dev_open,
+	.close = dev_close,
+	.group_create = dev_group_create,
+	.group_shrink = dev_group_shrink,
+	.group_leave = dev_group_leave,
+	.sleep = dev_sleep,
+	.kick = dev_kick,
+	.look = dev_look,
+	.win_alloc = dev_win_alloc,
+	.win_describe = dev_win_describe,
+	.win_attach = dev_win_attach,
+	.win_free = dev_win_free,
+	.crowded = dev_crowded,
 };

@@ -252,10 +252,12 @@ static void read_members(struct ub_scope *s)
 	for (i = 0; i < s->n; i++) {
 		struct ub_slot_member m;
 
-		if (ub_slots_member(&h->slots, s->slot, s->word, i, &m))
+		if (ub_slots_member(&h->slots, s->slot, s->word, i, &m)) {
 			s->node[i] = UB_WHO_NODE(m.who);
-		else
+			s->incarnation[i] = m.lane_inc;
+		} else {
 			s->node[i] = ub_host_live(h->a, s->world_rank[i])->node;
+		}
 	}
 }
 

@@ -97,6 +97,7 @@ struct ub_pending {
  * @lane: lane of each member
  * @outer_rank: rank in @outer of each member
  * @world_rank: rank in the world of each member
+ * @incarnation: of each member's node, or on host of the rank
  * @timeout_ms: of collective calls, 0: none
  * @exchanges: mailbox exchanges so far
  * @splits: ub_scope_split() calls so far
@@ -105,7 +106,7 @@ struct ub_pending {
  * @coll_steps: steps of the collectives in @coll
  * @id: host: group id
  * @slot: host: slot, and @word under which it was joined
- * @handle: dev: group handle
+ * @handle: dev: group handle, and @table: its members as the kernel tells
  * @map: own mapping of the group's pages, or private memory, @map_size bytes
  * @look: when to look after the living next, CLOCK_MONOTONIC
  */
@@ -135,6 +136,7 @@ struct ub_scope {
 	uint32_t *lane;
 	uint32_t *outer_rank;
 	uint32_t *world_rank;
+	uint64_t *incarnation;
 	struct ub_sched *sched;
 	struct ub_spin spin;
 	int timeout_ms;
@@ -149,7 +151,7 @@ struct ub_scope {
 	uint32_t slot;
 	uint64_t word;
 	uint32_t handle;
-	uint64_t incarnation;
+	struct ub_member *table;
 	void *map;
 	size_t map_size;
 	uint64_t look;
@@ -161,7 +163,7 @@ struct ub_scope {
  * @peer: each member's memory, mapped; NULL when its size is 0
  * @size: of each member
  * @handle: of each member, the back end's
- * @window: dev: id of the own window
+ * @own: dev: struct ub_win_create of the own window, or NULL
  */
 struct ub_win {
 	struct ub_scope *scope;
@@ -169,7 +171,7 @@ struct ub_win {
 	char **peer;
 	uint64_t *size;
 	uint64_t *handle;
-	uint32_t window;
+	void *own;
 };
 
 /**
@@ -273,6 +275,8 @@ static inline void ub_add(uint64_t *p, uint64_t v)
 void ub_count_scope(struct ub_count *to, const struct ub_scope *s);
 
 /* ---- win.c ---- */
+/* Bytes of a mailbox in which a back end describes a window. */
+#define UB_WIN_MAIL	(UB_MAILBOX_BYTES - 16)
 /** ub_win_make() - inside a call on @s; after a time-out call it again */
 int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win);
 /** ub_win_drop() - not collective; @used: peers may still use the own part */

@@ -60,7 +60,9 @@ struct ub_scope *ub_scope_alloc(struct ub_ctx *ctx, struct ub_scope *outer,
 	s->lane = calloc(n, sizeof(*s->lane));
 	s->outer_rank = calloc(n, sizeof(*s->outer_rank));
 	s->world_rank = calloc(n, sizeof(*s->world_rank));
-	if (s->waited && s->node && s->lane && s->outer_rank && s->world_rank)
+	s->incarnation = calloc(n, sizeof(*s->incarnation));
+	if (s->waited && s->node && s->lane && s->outer_rank &&
+	    s->world_rank && s->incarnation)
 		return s;
 	ub_scope_free(s);
 	return NULL;
@@ -78,6 +80,8 @@ void ub_scope_free(struct ub_scope *s)
 	free(s->lane);
 	free(s->outer_rank);
 	free(s->world_rank);
+	free(s->incarnation);
+	free(s->table);
 	free(s);
 }
 
@@ -478,7 +482,7 @@ int ub_lost(const struct ub_scope *s, struct ub_lost_info *info)
 	m = UB_VERDICT_MEMBER(b.verdict);
 	*info = (struct ub_lost_info){
 		.epoch = b.lost_epoch,
-		.incarnation = s->incarnation,
+		.incarnation = s->incarnation[m],
 		.rank = m,
 		.node = s->node[m],
 		.lane = s->lane[m],

@@ -194,7 +194,7 @@ static inline int wait_for(struct ub_scope *s)
 	for (polls = 0; polls < UB_POLLS; polls++) {
 		if (ub_bar_poll(&s->bar)) {
 			if (s->timing)
-				s->last = UB_AUX_LAST(polls, s->rank);
+				s->last = UB_AUX_LAST((uint64_t)polls, s->rank);
 			return 0;
 		}
 	}

@@ -45,15 +45,15 @@ void ub_win_drop(struct ub_win *w, bool used)
 	free(w);
 }
 
-/* What a member says of its part; then 96 bytes of the back end. */
+/* What a member says of its part; the rest is the back end's. */
 struct win_mail {
 	int64_t err;
 	uint64_t bytes;
-	char desc[UB_MAILBOX_BYTES - 16];
+	char desc[UB_WIN_MAIL];
 };
 
 /* The first member that could not give its part fails the call for all. */
-static int attach_all(struct ub_win *w)
+static int attach_all(struct ub_win *w, bool *used)
 {
 	struct ub_scope *s = w->scope;
 	uint32_t i;
@@ -70,6 +70,7 @@ static int attach_all(struct ub_win *w)
 			       "to a window: its memory is out", s->level_name, i,
 			       s->node[i], (unsigned long long)m->bytes);
 	}
+	*used = true;
 	for (i = 0; i < s->n && !err; i++) {
 		const struct win_mail *m = ub_mail_of(s, i);
 
@@ -82,6 +83,7 @@ static int attach_all(struct ub_win *w)
 int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
 {
 	struct ub_win *w = s->pending.obj;
+	bool used = true;
 	int err;
 
 	if (!ub_again(s)) {
@@ -101,10 +103,12 @@ int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
 	if (err == -ETIMEDOUT)
 		return err;
 	s->pending.obj = NULL;
-	if (!err)
-		err = attach_all(w);
+	if (!err) {
+		used = false;
+		err = attach_all(w, &used);
+	}
 	if (err) {
-		ub_win_drop(w, true);
+		ub_win_drop(w, used);
 		return err;
 	}
 	*win = w;

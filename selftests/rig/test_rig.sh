@@ -36,9 +36,7 @@ TESTS=(
 	run_shares_memory_exactly
 	run_puts_the_memory_above_4g
 	run_passes_words_to_qemu
-	run_names_a_missing_command
 	run_counts_a_panic_as_failure
-	run_counts_a_splat_as_failure
 	run_timeout_names_the_node
 	run_ends_with_ctrl_c
 	run_killed_leaves_no_vm
@@ -47,6 +45,8 @@ TESTS=(
 	exec_on_one_and_all
 	exec_sees_new_host_files
 	exec_signal_is_128_plus
+	exec_names_a_missing_command
+	exec_counts_a_splat_as_failure
 	exec_timeout_names_the_node
 	exec_runs_several_at_once
 	exec_ends_with_its_client
@@ -187,11 +187,11 @@ run_passes_words_to_qemu()
 	want "serials" "$(grep -c '^\[n\([01]\)\] is-\1$' "$TMP/first.out")" 2
 }
 
-run_names_a_missing_command()
+exec_names_a_missing_command()
 {
 	local out
 
-	out=$(run -n 1 -- "$TMP/no-such-command" 2>&1)
+	out=$(rig exec 0 -- "$TMP/no-such-command" 2>&1)
 	want "exit code" $? 127 && want "text" \
 		"$(echo "$out" | grep -c "cannot run '$TMP/no-such-command'")" 1
 }
@@ -205,11 +205,11 @@ run_counts_a_panic_as_failure()
 		want "text" "$(echo "$out" | grep -c 'n0: kernel: .*Kernel panic')" 1
 }
 
-run_counts_a_splat_as_failure()
+exec_counts_a_splat_as_failure()
 {
 	local out
 
-	out=$(run -n 1 -- sh -c 'echo "<4>WARNING: possible nonsense" >/dev/kmsg' 2>&1)
+	out=$(rig exec 0 -- sh -c 'echo "<4>WARNING: possible nonsense" >/dev/kmsg' 2>&1)
 	want "exit code" $? 125 &&
 		want "text" "$(echo "$out" | grep -c 'n0: kernel: .*WARNING: possible nonsense')" 1
 }

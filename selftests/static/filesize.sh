@@ -8,7 +8,7 @@
 max=600
 
 plan 1
-tree_files . | grep -Ev '^COPYING$|\.(rst|json|yaml|csv|txt)$' | while read -r f; do
+tree_files . | grep -Ev '^COPYING$|\.(rst|json|yaml|csv|txt|gz)$' | while read -r f; do
 	lines=$(wc -l <"$f")
 	[ "$lines" -ge $max ] || continue
 	head -n 5 "$f" | grep -qi 'generated' || echo "$f: $lines lines"

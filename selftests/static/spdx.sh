@@ -25,7 +25,7 @@ licence()
 }
 
 # Texts and settings that everything else reads have no place for it.
-exempt='^(COPYING|MAINTAINERS|README|\.gitignore|\.editorconfig|\.gitattributes)$|\.(json|svg|png|csv|txt)$'
+exempt='^(COPYING|MAINTAINERS|README|\.gitignore|\.editorconfig|\.gitattributes)$|\.(json|svg|png|csv|txt|gz)$'
 
 tree_files . | grep -Ev "$exempt" >"$tmp/files"
 plan 2

@@ -11,7 +11,7 @@ ktap_planned=0
 ktap_plan()
 {
 	ktap_planned=$1
-	echo "TAP version 13"
+	echo "KTAP version 1"
 	echo "1..$1"
 }
 
@@ -40,7 +40,7 @@ skip()
 
 ktap_skip_all()
 {
-	echo "TAP version 13"
+	echo "KTAP version 1"
 	echo "1..0 # SKIP $1"
 	exit 4
 }

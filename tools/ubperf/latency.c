@@ -129,7 +129,8 @@ const struct perf_test latency_tests[] = {
 		.verify = barrier_verify,
 	}, {
 		.name = "barrier-wake", .group = "barrier", .iters = 500,
-		.prepare = wake_prepare, .before = wake_before, .loop = wake_loop, .verify = barrier_verify,
+		.prepare = wake_prepare, .before = wake_before, .loop = wake_loop,
+		.verify = barrier_verify,
 	},
 	{ }
 };

@@ -188,11 +188,15 @@ void console_open(struct console *c, int fd, const char *log_path)
 	loop_add(fd, EPOLLIN, ready, c);
 }
 
+void console_poll(struct console *c)
+{
+	while (c->fd >= 0 && pull(c))
+		;
+}
+
 void console_drain(struct console *c)
 {
-	if (c->fd >= 0)
-		while (pull(c))
-			;
+	console_poll(c);
 	if (c->fd >= 0) {
 		loop_del(c->fd);
 		close(c->fd);

@@ -4,7 +4,8 @@
  * Keeps the last part, writes a log where one is wanted, and finds splats.
  *
  * Invariant: every line that the guest's kernel printed before it died has
- * been seen when console_drain() returns.
+ * been seen when console_drain() returns; what it printed before a command
+ * ended, when console_poll() returns after that.
  */
 #ifndef UBRIG_CONSOLE_H
 #define UBRIG_CONSOLE_H
@@ -31,6 +32,7 @@ struct console {
 };
 
 void console_open(struct console *c, int fd, const char *log_path);
+void console_poll(struct console *c);	/* what has come by now */
 void console_drain(struct console *c);	/* to the end, then close */
 bool splat_starts(const char *line);	/* pure */
 

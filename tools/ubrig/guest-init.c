@@ -138,6 +138,7 @@ static void mount_root(void)
 	/* A small kernel may lack these. */
 	mkdir("/new/dev/pts", 0755);
 	mount("pts", "/new/dev/pts", "devpts", 0, "ptmxmode=666");
+	mount("cgroup", "/new/sys/fs/cgroup", "cgroup2", 0, NULL);
 	mount("debug", "/new/sys/kernel/debug", "debugfs", 0, NULL);
 	if (chdir("/new") || mount(".", "/", NULL, MS_MOVE, NULL) ||
 	    chroot(".") || chdir("/"))

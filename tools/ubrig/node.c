@@ -67,6 +67,7 @@ static void agent_frame(void *arg, uint32_t type, uint32_t id, const char *buf,
 		job_output(n, id, type == UBRIG_STDERR, buf, len);
 		break;
 	case UBRIG_EXIT:
+		console_poll(&n->con);
 		if (len >= 4)
 			job_exit(n, id, get_le32(buf));
 		break;

@@ -136,7 +136,7 @@ static void set_env(const char *text)
 	free(name);
 }
 
-/* Rank and size that were given to this process as one of several. */
+/* What was given to this process as one of several, by ubrig. */
 static int env_number(const char *name, int min, int fallback)
 {
 	const char *text = getenv(name);
@@ -179,7 +179,7 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes, int machine_nodes)
 			usage_error("--nodes %d, but the device's job has %d",
 				    nodes, outer_size);
 		if (!o->lanes)
-			o->lanes = n ? n : 1;
+			o->lanes = n ? n : env_number("UB_LANES", 1, 1);
 		if (n && n != o->lanes)
 			usage_error("-n %d: on the device this node has --lanes %d",
 				    n, o->lanes);
