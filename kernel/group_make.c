@@ -122,7 +122,7 @@ static int first_barrier(struct ub_gmember *gm, u64 timeout)
 
 /*
  * Make a group; on success and on -EOWNERDEAD *@out is published under its
- * handle. @clash as ub_slots_join().
+ * handle, with a reference for the caller. @clash as ub_slots_join().
  */
 static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 		      struct ub_gmember **out, u64 *clash)
@@ -160,8 +160,10 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 		ret = complete_table(gm);
 	if (ret && ret != -EOWNERDEAD)
 		goto leave;
+	kref_get(&gm->ref);
 	if (xa_alloc(&file->groups, &gm->handle, gm, xa_limit_31b,
 		     GFP_KERNEL_ACCOUNT)) {
+		ub_group_put(gm);
 		ret = -ENOMEM;
 		goto leave;
 	}
@@ -272,12 +274,22 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 	return memchr_inv(&arg->shape, 0, sizeof(arg->shape)) ? -EINVAL : 0;
 }
 
-static int copy_table(u64 to, const struct ub_gmember *gm)
+/*
+ * Tell the caller who is in its new group, and give its reference back. A group
+ * that it cannot be told of is left.
+ */
+static int hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table)
 {
-	if (to && copy_to_user(u64_to_user_ptr(to), gm->table,
-			       gm->bar.g.n * sizeof(*gm->table)))
-		return -EFAULT;
-	return 0;
+	struct ub_group_id id = { .group = gm->handle };
+	int err = 0;
+
+	if (table && copy_to_user(u64_to_user_ptr(table), gm->table,
+				  gm->bar.g.n * sizeof(*gm->table))) {
+		ub_group_destroy(file, &id);
+		err = -EFAULT;
+	}
+	ub_group_put(gm);
+	return err;
 }
 
 /* Who stands in the way: a member word, or a form word's number of members. */
@@ -339,7 +351,7 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 	arg->out_epoch = gm->bar.epoch;
 	if (ret)
 		ub_bar_lost(gm, &arg->out_lost);
-	return copy_table(arg->out_table, gm) ?: ret;
+	return hand_over(file, gm, arg->out_table) ?: ret;
 }
 
 /* ---- shrinking ---- */
@@ -484,5 +496,5 @@ long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg)
 	arg->out_epoch = new->bar.epoch;
 	if (ret)
 		ub_bar_lost(new, &arg->out_lost);
-	return copy_table(arg->out_table, new) ?: ret;
+	return hand_over(file, new, arg->out_table) ?: ret;
 }
