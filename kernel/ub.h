@@ -545,6 +545,7 @@ void ub_group_release(struct ub_file *file);
 u64 ub_group_page(struct ub_file *file, u64 gva);
 void ub_group_tick(struct ub_fabric *f);
 void ub_group_collect(struct ub_fabric *f);
+void ub_slot_collect(struct ub_fabric *f, u32 slot);
 bool ub_slot_stale(struct ub_fabric *f, u32 slot);
 
 /* ---- barrier.c: arriving, sleeping, ringing ---- */
