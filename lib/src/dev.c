@@ -5,6 +5,7 @@
  */
 #include "internal.h"
 #include "backend.h"
+#include "dev.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,25 +16,13 @@
 #define UB_DEV_PATH	"/dev/ubfab0"
 #define UB_DEV_LOOK_NS	100000000ULL
 
-/**
- * struct ub_dev - what the back end has for a context
- * @fd: the open device: this rank's lane
- * @path: of it
- * @info: what it said of itself
- */
-struct ub_dev {
-	int fd;
-	const char *path;
-	struct ub_info info;
-};
-
 static struct ub_dev *dev_of(const struct ub_scope *s)
 {
 	return s->ctx->priv;
 }
 
 /* The library installs no handlers, so it must not end calls for others'. */
-static int call(struct ub_dev *d, unsigned long cmd, void *arg)
+int ub_dev_call(struct ub_dev *d, unsigned long cmd, void *arg)
 {
 	int err;
 
@@ -89,7 +78,7 @@ static int dev_open(struct ub_ctx *ctx, const struct ub_opts *o)
 		return err;
 	}
 	d->info.size = sizeof(d->info);
-	err = call(d, UB_IOC_INFO, &d->info);
+	err = ub_dev_call(d, UB_IOC_INFO, &d->info);
 	if (err)
 		ub_fail(err, "%s: no fabric: %s", d->path, strerror(-err));
 	else
@@ -183,7 +172,7 @@ static void destroy(struct ub_dev *d, uint32_t handle)
 {
 	struct ub_group_id id = { .size = sizeof(id), .group = handle };
 
-	call(d, UB_IOC_GROUP_DESTROY, &id);
+	ub_dev_call(d, UB_IOC_GROUP_DESTROY, &id);
 }
 
 static int verdict_of(struct ub_scope *s)
@@ -219,7 +208,7 @@ static int dev_group_create(struct ub_scope *s, const uint64_t key[2])
 		a.shape = s->ctx->machine.shape;
 	}
 	memcpy(a.level, s->level_name, sizeof(a.level));
-	err = call(d, UB_IOC_GROUP_CREATE, &a);
+	err = ub_dev_call(d, UB_IOC_GROUP_CREATE, &a);
 	if (err && err != -EOWNERDEAD) {
 		free(table);
 		return create_error(s, &a, err);
@@ -270,7 +259,7 @@ static int dev_group_shrink(struct ub_scope *old, struct ub_scope **out)
 
 	if (!table)
 		return ub_fail(-ENOMEM, "no memory");
-	err = call(d, UB_IOC_GROUP_SHRINK, &a);
+	err = ub_dev_call(d, UB_IOC_GROUP_SHRINK, &a);
 	if (err && err != -EOWNERDEAD) {
 		free(table);
 		return ub_fail(err, "%s: cannot shrink: %s", old->level_name,
@@ -307,7 +296,7 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 		.group = s->handle,
 		.timeout = deadline,
 	};
-	int err = call(dev_of(s), UB_IOC_BARRIER, &a);
+	int err = ub_dev_call(dev_of(s), UB_IOC_BARRIER, &a);
 
 	switch (err) {
 	case -EINVAL:
@@ -349,7 +338,7 @@ static void dev_kick(struct ub_scope *s)
 
 	for (i = 0; i < s->n; i++) {
 		if (ub_ld(&s->bar.g.line[i].sleeping)) {
-			call(dev_of(s), UB_IOC_KICK, &id);
+			ub_dev_call(dev_of(s), UB_IOC_KICK, &id);
 			return;
 		}
 	}
@@ -394,12 +383,12 @@ static int dev_win_alloc(struct ub_win *w, size_t bytes)
 	a->size = sizeof(*a);
 	a->length = bytes;
 	a->rights = UB_WIN_RIGHTS;
-	err = call(d, UB_IOC_WIN_CREATE, a);
+	err = ub_dev_call(d, UB_IOC_WIN_CREATE, a);
 	if (err) {
 		struct ub_info now = { .size = sizeof(now) };
 
 		free(a);
-		call(d, UB_IOC_INFO, &now);
+		ub_dev_call(d, UB_IOC_INFO, &now);
 		return ub_fail(err,
 			       "a window of %zu bytes on node %u: %s; %llu of %llu bytes of its slice are free",
 			       bytes,
@@ -442,7 +431,7 @@ static int dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 	a.desc = m.desc;
 	a.token[0] = m.token[0];
 	a.token[1] = m.token[1];
-	err = call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
+	err = ub_dev_call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
 	if (err && err != -EEXIST)
 		return ub_fail(err,
 			       "%s: cannot attach the window of rank %u (node %u): %s",
@@ -470,7 +459,7 @@ static void dev_win_free(struct ub_win *w, bool used)
 		if (w->peer[i])
 			munmap(w->peer[i], w->size[i]);
 		if (i != me && w->handle[i])
-			call(d, UB_IOC_WIN_DETACH, &a);
+			ub_dev_call(d, UB_IOC_WIN_DETACH, &a);
 	}
 	/* What others may still map goes when the device is closed. */
 	if (w->own && !used) {
@@ -479,7 +468,7 @@ static void dev_win_free(struct ub_win *w, bool used)
 			.size = sizeof(id), .window = c->out_desc.window,
 		};
 
-		call(d, UB_IOC_WIN_DESTROY, &id);
+		ub_dev_call(d, UB_IOC_WIN_DESTROY, &id);
 	}
 	free(w->own);
 }
@@ -513,5 +502,8 @@ const struct ub_backend ub_backend_dev = {
 	.win_describe = dev_win_describe,
 	.win_attach = dev_win_attach,
 	.win_free = dev_win_free,
+	.put = ub_dev_put,
+	.get = ub_dev_get,
+	.atomic = ub_dev_atomic,
 	.crowded = dev_crowded,
 };

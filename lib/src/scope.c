@@ -75,6 +75,7 @@ void ub_scope_free(struct ub_scope *s)
 	ub_sched_free(s->sched);
 	if (s->n == 1 && s->outer)
 		free(s->map);
+	free(s->coll_copy);
 	free(s->waited);
 	free(s->node);
 	free(s->lane);
