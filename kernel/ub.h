@@ -338,6 +338,7 @@ struct ub_attachment {
  * @rung: a ring came since the sleeper looked
  * @user_driver: made with UB_GROUP_USER_DRIVER
  * @lost: a verdict was reported to the file's events
+ * @finals: final words that the tick has seen
  * @sleep_node: in ub_fabric.sleepers
  * @fabric_node: in ub_fabric.members
  * @stats: see ub_stat_inc()
@@ -361,6 +362,7 @@ struct ub_gmember {
 	char level[UB_NAME_LEN];
 	bool user_driver;
 	bool lost;
+	u32 finals;
 	wait_queue_head_t wq;
 	bool rung;
 	struct list_head sleep_node;
@@ -552,6 +554,7 @@ void ub_group_release(struct ub_file *file);
 u64 ub_group_page(struct ub_file *file, u64 gva);
 void ub_group_tick(struct ub_fabric *f);
 void ub_group_collect(struct ub_fabric *f);
+void ub_slot_collect(struct ub_fabric *f, u32 slot);
 bool ub_slot_stale(struct ub_fabric *f, u32 slot);
 
 /* ---- barrier.c: arriving, sleeping, ringing ---- */
