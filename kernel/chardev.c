@@ -29,7 +29,8 @@ static char *ub_devnode(UB_DEVNODE_CONST struct device *dev, umode_t *mode)
 	return NULL;
 }
 
-static struct class ub_class = {
+/* Of all devices; also names them in messages before they are published. */
+struct class ub_class = {
 	.name		= "ub",
 	.devnode	= ub_devnode,
 };
@@ -374,7 +375,7 @@ static long cmd_run(struct ub_file *file, const struct ub_cmd *c,
 
 	if (!(c->how & UB_C_ENTER))
 		return c->fn(file, u, uarg);
-	ret = ub_fabric_enter(file->fabric);
+	ret = ub_file_enter(file);
 	if (ret)
 		return ret;
 	ret = c->fn(file, u, uarg);
@@ -447,7 +448,6 @@ static const struct file_operations ub_fops = {
  */
 int ub_chardev_add(struct ub_fabric *f)
 {
-	f->dev.class = &ub_class;
 	f->dev.devt = MKDEV(MAJOR(ub_devt), f->minor);
 	cdev_init(&f->cdev, &ub_fops);
 	f->cdev.owner = THIS_MODULE;

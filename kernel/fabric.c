@@ -143,6 +143,7 @@ struct ub_fabric *ub_fabric_alloc(const struct ub_transport_ops *ops, void *priv
 	strscpy(f->transport, ops->name, sizeof(f->transport));
 	device_initialize(&f->dev);
 	f->dev.release = fabric_release;
+	f->dev.class = &ub_class;
 
 	f->minor = ida_alloc_max(&ub_minors, MINORMASK >> 8, GFP_KERNEL);
 	if (f->minor < 0) {
@@ -251,8 +252,8 @@ static void fabric_wake(struct ub_fabric *f)
  * ub_fabric_unregister() - leave the fabric; open files are dead but safe
  * @f: the fabric
  *
- * Never waits for a peer. Afterwards the shared memory is not touched and the
- * transport not called any more.
+ * Never waits for a peer. Afterwards the transport is not called any more, and
+ * the shared memory is touched by ub_fabric_bell() alone.
  *
  * Context: may sleep; no locks.
  */
@@ -279,7 +280,6 @@ void ub_fabric_unregister(struct ub_fabric *f)
 	if (up)
 		ub_member_detach(f);
 	ub_win_forget(f);
-	f->mem = NULL;
 }
 EXPORT_SYMBOL_GPL(ub_fabric_unregister);
 
@@ -318,6 +318,24 @@ void ub_fabric_bell(struct ub_fabric *f)
 EXPORT_SYMBOL_GPL(ub_fabric_bell);
 
 /**
+ * ub_fabric_enter_now() - ub_fabric_enter(), whatever a test hook holds
+ * @f: the fabric
+ *
+ * For the tick, and for ends that must not fail.
+ *
+ * Context: as ub_fabric_enter().
+ * Return: 0 or -ESHUTDOWN.
+ */
+int ub_fabric_enter_now(struct ub_fabric *f)
+{
+	down_read(&f->state_sem);
+	if (f->state == UB_FABRIC_UP)
+		return 0;
+	up_read(&f->state_sem);
+	return -ESHUTDOWN;
+}
+
+/**
  * ub_fabric_enter() - begin to touch the shared memory
  * @f: the fabric
  *
@@ -328,15 +346,11 @@ EXPORT_SYMBOL_GPL(ub_fabric_bell);
  */
 int ub_fabric_enter(struct ub_fabric *f)
 {
-	if (READ_ONCE(f->paused) &&
+	if (READ_ONCE(f->paused) && !(current->flags & (PF_EXITING | PF_WQ_WORKER)) &&
 	    wait_event_killable(f->pause_wq, !READ_ONCE(f->paused) ||
 				READ_ONCE(f->state) != UB_FABRIC_UP))
 		return -EINTR;
-	down_read(&f->state_sem);
-	if (f->state == UB_FABRIC_UP)
-		return 0;
-	up_read(&f->state_sem);
-	return -ESHUTDOWN;
+	return ub_fabric_enter_now(f);
 }
 
 /**

@@ -540,7 +540,8 @@ static bool tick_fenced(struct ub_fabric *f)
 	dev_err(&f->dev, "this node was fenced: reason %u\n", reason);
 	ub_fabric_fenced(f, reason);
 	/* Nothing here touches the memory any more: say so. */
-	ub_member_detach(f);
+	if (!READ_ONCE(f->killed))
+		ub_member_detach(f);
 	return true;
 }
 
@@ -556,16 +557,14 @@ static void tick_lanes(struct ub_fabric *f)
 	mutex_unlock(&f->files_lock);
 }
 
-/* Not ub_fabric_enter(): a test hook may hold that for long. */
 static void tick_groups(struct ub_fabric *f)
 {
-	down_read(&f->state_sem);
-	if (f->state == UB_FABRIC_UP) {
-		ub_group_tick(f);
-		if (f->peer[f->self].heartbeat % UB_COLLECT_TICKS == 0)
-			ub_group_collect(f);
-	}
-	up_read(&f->state_sem);
+	if (ub_fabric_enter_now(f))
+		return;
+	ub_group_tick(f);
+	if (f->peer[f->self].heartbeat % UB_COLLECT_TICKS == 0)
+		ub_group_collect(f);
+	ub_fabric_exit(f);
 }
 
 /**

@@ -41,6 +41,7 @@
  * @size: of the memory
  * @fabric: the fabric's 128-bit id
  * @key: secret for computing group ids
+ * @reserved: zero
  */
 struct ub_shm_header {
 	__u64 magic;
@@ -75,7 +76,9 @@ struct ub_shm_header {
  * @bell: where doorbells go (ivshmem: IVPosition), transport's own coding
  * @reason: why it was fenced, enum ub_reason
  * @poke: set by peers before a ring that asks for a tick at once
+ * @reserved: zero
  * @heartbeat: rises at each tick of the node; on a line of its own
+ * @reserved2: zero
  */
 struct ub_shm_node {
 	__u64 word;
@@ -101,6 +104,7 @@ struct ub_shm_node {
  * @id: window id on its home
  * @salt: for the hash
  * @hash: keyed hash of the token, never the token
+ * @reserved: zero
  */
 struct ub_shm_window {
 	__u64 generation;
@@ -117,22 +121,36 @@ struct ub_shm_window {
 
 /**
  * struct ub_shm_geo - where everything is, computed from the size alone
+ * @size: of the memory
+ * @max_nodes: node records
+ * @max_wins: window records of each node
+ * @max_members: of a group
+ * @max_lines: flag lines of each member of a group
+ * @nslots: group slots
+ * @rec_stride: bytes from group record to group record
+ * @map_size: of one group's pages
+ * @nodes_off: node records
+ * @wins_off: window records
+ * @recs_off: group records
+ * @pages_off: group pages
+ * @slice_off: slices, 64 KiB aligned
+ * @slice_size: of each node, 64 KiB aligned
  */
 struct ub_shm_geo {
 	u64 size;
 	u32 max_nodes;
-	u32 max_wins;		/* of each node */
+	u32 max_wins;
 	u32 max_members;
 	u32 max_lines;
 	u32 nslots;
 	u32 rec_stride;
-	u64 map_size;		/* of one group's pages */
+	u64 map_size;
 	u64 nodes_off;
 	u64 wins_off;
 	u64 recs_off;
 	u64 pages_off;
-	u64 slice_off;		/* 64 KiB aligned */
-	u64 slice_size;		/* of each node, 64 KiB aligned */
+	u64 slice_off;
+	u64 slice_size;
 };
 
 #endif /* UB_SHM_H */

@@ -18,9 +18,10 @@
  * safe: each entry takes ub_fabric.state_sem for read and looks at the state.
  *
  * Lock order, outermost first:
+ *	ub_fabrics_lock (list of fabrics)
+ *	ub_fabric.files_lock (list of open files)
  *	mmap_lock (faults)
  *	ub_fabric.state_sem (read in every entry and fault, write to change)
- *	ub_fabric.files_lock (list of open files)
  *	ub_fabric.map_sem (read from check to use, write to revoke)
  *	ub_file.lock (attachments, windows and groups of a file)
  *	ub_gmember.driver (one agent at a time; trylock only)
@@ -101,62 +102,113 @@ struct ub_slot_watch {
 
 /**
  * struct ub_fabric - one node attached to a fabric
+ * @dev: its count is the fabric's
+ * @cdev: the char device
+ * @minor: N of /dev/ubfab<N>
+ * @ops: the transport
+ * @priv: the transport's
+ * @owner: module of the transport
+ * @transport: its name
+ * @inode: one address space for all opens
+ * @node_list: in ub_fabrics
+ * @mem: kernel mapping of the shared memory
+ * @geo: what lies where in it
+ * @slots: of groups
+ * @memtype: how @mem is mapped
+ * @fabric_id: the fabric's
+ * @key: secret for computing group ids
+ * @generation: of the fabric
+ * @node: node id
+ * @self: index of the node's record
+ * @incarnation: of this node; rises when it rejoins
+ * @word: own record's word, while up
+ * @detect_ms: silence after which a peer is dead
+ * @period_ms: of the tick
+ * @state_sem: see above
+ * @map_sem: see above
+ * @state: changes under @state_sem held for write
+ * @fence_reason: enum ub_reason, when fenced
+ * @peer: by record index; written by the tick
+ * @tick: heartbeat
+ * @last_tick: when it ran
+ * @watch_from: suspect nobody for being silent before
+ * @paused: test hook: heartbeat and calls stand still
+ * @killed: test hook: leave all words alone
+ * @pause_wq: calls that @paused holds
+ * @win_lock: for the fields up to @win_wq
+ * @windows: struct ub_window by id, quarantine included
+ * @slice_map: 64 KiB units of the own slice in use
+ * @slice_free: bytes of it not in use
+ * @next_off: where global addresses are given out next
+ * @quarantine: ub_window.link
+ * @freed: counts releases from quarantine
+ * @win_wq: waits for @freed
+ * @files_lock: for @files
+ * @files: ub_file.fabric_node
+ * @members_lock: for @members
+ * @members: ub_gmember.fabric_node
+ * @sleepers_lock: for @sleepers
+ * @sleepers: ub_gmember.sleep_node
+ * @slot_watch: by slot; the tick's
+ * @lanes: numbers in use
+ * @lane_incarnation: last given out
+ * @stats: counters
  *
- * Fields without a comment are set before the device appears and then fixed.
+ * What is not said to change is set before the device appears.
  */
 struct ub_fabric {
-	struct device dev;		/* its count is the fabric's */
+	struct device dev;
 	struct cdev cdev;
 	int minor;
 	const struct ub_transport_ops *ops;
-	void *priv;			/* the transport's */
+	void *priv;
 	struct module *owner;
 	char transport[UB_NAME_LEN];
-	struct inode *inode;		/* one address space for all opens */
-	struct list_head node_list;	/* all fabrics, under ub_fabrics_lock */
+	struct inode *inode;
+	struct list_head node_list;
 
-	void *mem;			/* kernel mapping of the shared memory */
+	void *mem;
 	struct ub_shm_geo geo;
 	struct ub_slots slots;
 	enum ub_memtype memtype;
 	u64 fabric_id[2];
 	u64 key[2];
-	u64 generation;			/* of the fabric */
-	u32 node;			/* node id */
-	u32 self;			/* index of the node's record */
-	u64 incarnation;		/* of this node; rises when it rejoins */
-	u64 word;			/* own record's word, while up */
+	u64 generation;
+	u32 node;
+	u32 self;
+	u64 incarnation;
+	u64 word;
 	u32 detect_ms;
-	u32 period_ms;			/* of the tick */
+	u32 period_ms;
 
 	struct rw_semaphore state_sem;
 	struct rw_semaphore map_sem;
-	enum ub_fabric_state state;	/* under state_sem */
+	enum ub_fabric_state state;
 	u16 fence_reason;
 
-	struct ub_peer *peer;		/* by record index; written by the tick */
+	struct ub_peer *peer;
 	struct delayed_work tick;
 	ktime_t last_tick;
-	ktime_t watch_from;		/* suspect nobody silent since before */
-	bool paused;			/* test hook */
-	bool killed;			/* test hook: leave all words alone */
+	ktime_t watch_from;
+	bool paused;
+	bool killed;
 	wait_queue_head_t pause_wq;
 
-	struct mutex win_lock;		/* and up to win_wq: */
-	struct xarray windows;		/* own, by window id */
-	unsigned long *slice_map;	/* 64 KiB units of the own slice in use */
-	u64 slice_free;			/* bytes */
-	u64 next_off;			/* where GVAs are given out next */
-	struct list_head quarantine;	/* ub_window.link */
-	u32 freed;			/* counts releases from quarantine */
-	wait_queue_head_t win_wq;	/* for @freed */
+	struct mutex win_lock;		/* of own windows */
+	struct xarray windows;
+	unsigned long *slice_map;
+	u64 slice_free;
+	u64 next_off;
+	struct list_head quarantine;
+	u32 freed;
+	wait_queue_head_t win_wq;
 
 	struct mutex files_lock;	/* of @files */
-	struct list_head files;		/* ub_file.fabric_node */
+	struct list_head files;
 	struct mutex members_lock;	/* of @members */
-	struct list_head members;	/* ub_gmember.fabric_node */
+	struct list_head members;
 	spinlock_t sleepers_lock;	/* of @sleepers */
-	struct list_head sleepers;	/* ub_gmember.sleep_node */
+	struct list_head sleepers;
 	struct ub_slot_watch *slot_watch;
 	struct ida lanes;
 	atomic64_t lane_incarnation;
@@ -205,6 +257,12 @@ struct ub_file {
 	u64 event_lost;
 };
 
+/* See ub_window.peer. */
+struct ub_pass {
+	u64 incarnation;
+	u64 heartbeat;
+};
+
 /**
  * struct ub_window - an own window, live or in quarantine
  * @link: in ub_file.windows, then in ub_fabric.quarantine
@@ -216,7 +274,8 @@ struct ub_file {
  * @incarnation: of this node when it was made
  * @unit: first 64 KiB unit of the slice
  * @nunits: number of them
- * @peer: what peers must have passed before the memory is used again
+ * @peer: what peers must have passed before the memory is used again:
+ *	incarnation (0: nothing to wait for) and heartbeat
  */
 struct ub_window {
 	struct list_head link;
@@ -228,10 +287,7 @@ struct ub_window {
 	u64 incarnation;
 	u32 unit;
 	u32 nunits;
-	struct ub_pass {
-		u64 incarnation;	/* 0: nothing to wait for */
-		u64 heartbeat;
-	} peer[];
+	struct ub_pass peer[];
 };
 
 /**
@@ -262,7 +318,9 @@ struct ub_attachment {
 
 /**
  * struct ub_gmember - one member of a group that lives here
+ * @ref: count
  * @file: its lane
+ * @fabric: of the lane
  * @handle: index in file->groups
  * @slot: of the group
  * @word: slot word under which it was joined
@@ -335,6 +393,7 @@ extern unsigned int ub_detect_ms;
 extern bool ub_test_hooks;
 
 /* ---- chardev.c ---- */
+extern struct class ub_class;
 int ub_chardev_init(void);
 void ub_chardev_exit(void);
 int ub_chardev_add(struct ub_fabric *f);
@@ -379,6 +438,7 @@ void ub_fabric_unregister(struct ub_fabric *f);
 void ub_fabric_put(struct ub_fabric *f);
 void ub_fabric_bell(struct ub_fabric *f);
 int ub_fabric_enter(struct ub_fabric *f);
+int ub_fabric_enter_now(struct ub_fabric *f);
 void ub_fabric_exit(struct ub_fabric *f);
 int ub_file_enter(struct ub_file *file);
 void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
@@ -485,6 +545,7 @@ void ub_group_release(struct ub_file *file);
 u64 ub_group_page(struct ub_file *file, u64 gva);
 void ub_group_tick(struct ub_fabric *f);
 void ub_group_collect(struct ub_fabric *f);
+void ub_slot_collect(struct ub_fabric *f, u32 slot);
 bool ub_slot_stale(struct ub_fabric *f, u32 slot);
 
 /* ---- barrier.c: arriving, sleeping, ringing ---- */

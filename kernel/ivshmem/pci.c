@@ -12,6 +12,7 @@
  *    sleepers have timers.
  *  - remove() may come while files are open: they are dead afterwards.
  */
+#include <linux/idr.h>
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -34,7 +35,7 @@
 static int node[IVSHMEM_DEVICES] = { [0 ... IVSHMEM_DEVICES - 1] = -1 };
 static int nnodes;
 module_param_array(node, int, &nnodes, 0444);
-MODULE_PARM_DESC(node, "node id on each device, in the order of probing; -1: leave it alone");
+MODULE_PARM_DESC(node, "node ids, for devices in the order of probing; those beyond are left alone");
 
 static bool plain;
 module_param(plain, bool, 0444);
@@ -43,6 +44,7 @@ MODULE_PARM_DESC(plain, "take devices without interrupts, too");
 /**
  * struct ivshmem - one device
  * @pdev: the device
+ * @nth: its index in node[]
  * @fabric: its fabric
  * @regs: BAR 0
  * @mem: BAR 2
@@ -56,6 +58,7 @@ MODULE_PARM_DESC(plain, "take devices without interrupts, too");
  */
 struct ivshmem {
 	struct pci_dev *pdev;
+	int nth;
 	struct ub_fabric *fabric;
 	void __iomem *regs;
 	void *mem;
@@ -68,7 +71,7 @@ struct ivshmem {
 	struct delayed_work unmask;
 };
 
-static atomic_t probed = ATOMIC_INIT(0);
+static DEFINE_IDA(ivshmem_nth);
 
 static unsigned long ivshmem_pfn(struct ub_fabric *f, u64 offset)
 {
@@ -202,21 +205,31 @@ put:
 	return err;
 }
 
+/* Take the lowest free index, and the node id that was given for it. */
+static int ivshmem_start(struct ivshmem *iv)
+{
+	int err = -ENODEV;
+
+	iv->nth = ida_alloc_max(&ivshmem_nth, IVSHMEM_DEVICES - 1, GFP_KERNEL);
+	if (iv->nth < 0)
+		return iv->nth;
+	if (node[iv->nth] >= 0)
+		err = ivshmem_attach(iv, node[iv->nth]);
+	else
+		dev_info(&iv->pdev->dev, "no node id given for device %d: left alone\n",
+			 iv->nth);
+	if (err)
+		ida_free(&ivshmem_nth, iv->nth);
+	return err;
+}
+
 static int ivshmem_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	int err, nth, my_node = -1;
 	struct ivshmem *iv;
+	int err;
 
 	if (!pdev->msix_cap && !plain)
 		return -ENODEV;
-	nth = atomic_inc_return(&probed) - 1;
-	if (nth < IVSHMEM_DEVICES)
-		my_node = node[nth];
-	if (my_node < 0) {
-		dev_info(&pdev->dev, "no node id given for device %d: left alone\n",
-			 nth);
-		return -ENODEV;
-	}
 	iv = devm_kzalloc(&pdev->dev, sizeof(*iv), GFP_KERNEL);
 	if (!iv)
 		return -ENOMEM;
@@ -238,7 +251,7 @@ static int ivshmem_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!iv->mem)
 		goto release;
 	pci_set_drvdata(pdev, iv);
-	err = ivshmem_attach(iv, my_node);
+	err = ivshmem_start(iv);
 	if (!err)
 		return 0;
 	memunmap(iv->mem);
@@ -256,6 +269,7 @@ static void ivshmem_remove(struct pci_dev *pdev)
 	ub_fabric_put(iv->fabric);
 	memunmap(iv->mem);
 	pci_release_regions(pdev);
+	ida_free(&ivshmem_nth, iv->nth);
 }
 
 static const struct pci_device_id ivshmem_ids[] = {
