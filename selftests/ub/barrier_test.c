@@ -150,7 +150,7 @@ TEST_F_TIMEOUT(rounds, all_reductions, 180)
 /* Nobody leaves before the last has come. */
 static int step_late(struct member *m)
 {
-	volatile int *there = m->ctx;
+	int *there = m->ctx;
 	int i, ret;
 
 	for (i = 1; i <= 200; i++) {
@@ -158,7 +158,7 @@ static int step_late(struct member *m)
 		ret = step_barrier(m);
 		if (ret)
 			return ret;
-		if (*there < i * m->n)
+		if (LD(there) < i * m->n)
 			return -EIO;
 		ret = step_barrier(m);
 		if (ret)
@@ -305,7 +305,7 @@ static int step_interrupted(struct member *m)
 {
 	struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
 	struct itimerspec every = { { 0, 1000000 }, { 0, 1000000 } };
-	volatile int *eintr = m->ctx;
+	int *eintr = m->ctx;
 	timer_t timer;
 	int i, ret = 0;
 
@@ -473,7 +473,7 @@ TEST_F(barrier, last_epoch)
 
 struct killed {
 	__u64 key[2];
-	volatile __u32 up[3];
+	__u32 up[3];
 	struct ub_lost lost[3];
 	int ret[3][2];
 };

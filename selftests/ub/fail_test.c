@@ -323,8 +323,8 @@ TEST_F(fail, fenced_by_hand)
 
 struct lane {
 	__u64 key[2];
-	volatile __u32 up;
-	volatile __u32 go;
+	__u32 up;
+	__u32 go;
 };
 
 static int lane_process(void *ctx)

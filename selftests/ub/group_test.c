@@ -64,8 +64,9 @@ TEST_F(group, worlds)
 			struct ub_info info = info_of(self->m[i].fd);
 
 			EXPECT_EQ(gc->out_epoch, self->m[0].gc.out_epoch);
-			EXPECT_GE(gc->out_map_size, ub_group_map_size(
-				info.out_max_members, info.out_max_lines));
+			EXPECT_GE(gc->out_map_size,
+				  ub_group_map_size(info.out_max_members,
+						    info.out_max_lines));
 			EXPECT_EQ(gc->out_offset % PAGE, 0);
 			/* One table, the same for all. */
 			EXPECT_EQ(memcmp(table[0], table[i], sizeof(table[0])), 0);
@@ -221,9 +222,7 @@ TEST_F(group, late_member)
 	EXPECT_LT(now() - start, 2 * SEC);
 	/* When both have left, the key is free again. */
 	ASSERT_EQ(group_destroy(m[0].fd, m[0].group), 0);
-	if (ret == -EOWNERDEAD) {
-		ASSERT_EQ(group_destroy(m[1].fd, m[1].group), 0);
-	}
+	ASSERT_EQ(ret == -EOWNERDEAD ? group_destroy(m[1].fd, m[1].group) : 0, 0);
 	EXPECT_EQ(meet(m, self->key, 2), 0);
 }
 
@@ -435,9 +434,7 @@ TEST_F_TIMEOUT(group, two_hundred, 120)
 		}
 		EXPECT_TRUE(n == 256 || m[0].ret == 0);
 		EXPECT_GE(n, 8);
-		if (again) {
-			EXPECT_EQ(n, was);
-		}
+		EXPECT_TRUE(!again || n == was);
 		for (i = 0; i < n; i++)
 			ASSERT_EQ(group_destroy(m[0].fd, handle[i]), 0);
 	}

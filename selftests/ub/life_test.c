@@ -32,10 +32,10 @@ FIXTURE_TEARDOWN(life)
 /* Everything that the other process is told, and tells. */
 struct other {
 	__u64 key[2];
-	volatile __u32 up;
-	volatile __u32 go;
-	volatile __u32 pid;
-	volatile __u32 lost;
+	__u32 up;
+	__u32 go;
+	__u32 pid;
+	__u32 lost;
 	int (*then)(struct other *o, struct member *m);
 };
 
@@ -296,7 +296,7 @@ static int touches(void *ctx)
 {
 	struct other *o = ctx;
 	struct ub_win_create w;
-	volatile unsigned char *p;
+	unsigned char *p;
 	int fd = open_node(2), i;
 
 	if (win_create(fd, 8 * UNIT, RW, &w))
@@ -306,11 +306,11 @@ static int touches(void *ctx)
 		return 2;
 	set_word(&o->up);
 	for (i = 0; ; i += 4097) {
-		p[i % (8 * UNIT)] = i;
+		ST(&p[i % (8 * UNIT)], i);
 		if (i > 1000000000)
 			i = 0;
 		if (i % 64 == 0)
-			madvise((void *)p, 8 * UNIT, MADV_DONTNEED);
+			madvise(p, 8 * UNIT, MADV_DONTNEED);
 	}
 }
 
@@ -422,10 +422,10 @@ static int step_create_many(struct member *m)
 
 static int step_destroy_many(struct member *m)
 {
-	volatile int *stop = m->ctx;
+	int *stop = m->ctx;
 	__u32 group;
 
-	while (!*stop)
+	while (!LD(stop))
 		for (group = 1; group < 4; group++)
 			group_destroy(m->fd, group);
 	return 0;
@@ -440,7 +440,7 @@ TEST_F(life, destroy_races_with_create)
 	member_start(&a, step_create_many);
 	member_start(&b, step_destroy_many);
 	EXPECT_EQ(member_join(&a), 0);
-	stop = 1;
+	ST(&stop, 1);
 	member_join(&b);
 }
 

@@ -51,14 +51,14 @@ static int try_map(int fd, __u64 off, size_t len, int prot, int flags)
 
 TEST_F(map, two_nodes_see_each_other)
 {
-	volatile __u64 *h = (void *)self->h, *p = (void *)self->p;
+	__u64 *h = (void *)self->h, *p = (void *)self->p;
 	int i, bad = 0;
 
 	for (i = 0; i < LEN / 8; i++) {
-		h[i] = i * 3;
-		bad += p[i] != i * 3;
-		p[i] = ~(__u64)i;
-		bad += h[i] != ~(__u64)i;
+		ST(&h[i], i * 3);
+		bad += LD(&p[i]) != i * 3;
+		ST(&p[i], ~(__u64)i);
+		bad += LD(&h[i]) != ~(__u64)i;
 	}
 	EXPECT_EQ(bad, 0);
 }
@@ -300,30 +300,37 @@ TEST_F(map, sigbus_when_the_home_dies)
 	EXPECT_EQ(touch(self->p, false), SIGBUS);
 }
 
+struct child_file {
+	int fd;
+	__u64 gva;
+};
+
 static int in_child(void *ctx)
 {
-	FIXTURE_DATA(map) *self = ctx;
+	struct child_file *c = ctx;
 	struct ub_info i = ARG(ub_info);
-	struct ub_win_create c;
+	struct ub_win_create w;
 
 	/* Whoever holds the file may ask what it is, no more. */
-	if (call(self->peer, UB_IOC_INFO, &i))
+	if (call(c->fd, UB_IOC_INFO, &i))
 		return 1;
-	if (win_create(self->peer, 1, RW, &c) != -EPERM)
+	if (win_create(c->fd, 1, RW, &w) != -EPERM)
 		return 2;
-	if (win_detach(self->peer, self->gva) != -EPERM)
+	if (win_detach(c->fd, c->gva) != -EPERM)
 		return 3;
-	if (try_map(self->peer, self->gva, PAGE, PROT_READ, MAP_SHARED) != EPERM)
+	if (try_map(c->fd, c->gva, PAGE, PROT_READ, MAP_SHARED) != EPERM)
 		return 4;
 	/* The same process may of course open the device itself. */
-	close(self->peer);
-	self->peer = open_node(1);
-	return call(self->peer, UB_IOC_INFO, &i) ? 5 : 0;
+	close(c->fd);
+	c->fd = open_node(1);
+	return call(c->fd, UB_IOC_INFO, &i) ? 5 : 0;
 }
 
 TEST_F(map, child_owns_nothing)
 {
-	EXPECT_EQ(reap(spawn(in_child, self)), 0);
+	struct child_file c = { self->peer, self->gva };
+
+	EXPECT_EQ(reap(spawn(in_child, &c)), 0);
 	/* The child's close did no harm. */
 	self->h[1] = 8;
 	EXPECT_EQ(self->p[1], 8);
@@ -331,8 +338,8 @@ TEST_F(map, child_owns_nothing)
 }
 
 struct child_map {
-	volatile __u32 up;
-	volatile __u32 go;
+	__u32 up;
+	__u32 go;
 	unsigned char *p;
 };
 
@@ -406,11 +413,12 @@ TEST_F(map, outlives_close)
 /* Threads touch it while it comes and goes. */
 struct toucher {
 	unsigned char *p;
-	volatile __u32 stop;
+	__u32 stop;
 	int bus;
 };
 
 static __thread sigjmp_buf loop_env;
+static __thread unsigned int loop_at;
 
 static void loop_caught(int sig)
 {
@@ -420,16 +428,15 @@ static void loop_caught(int sig)
 static int step_touch(struct member *m)
 {
 	struct toucher *t = m->ctx;
-	volatile int i = 0;
 
-	while (!t->stop) {
+	while (!LD(&t->stop)) {
 		if (sigsetjmp(loop_env, 1)) {
 			__atomic_fetch_add(&t->bus, 1, __ATOMIC_RELAXED);
 			sched_yield();
 			continue;
 		}
-		for (; !t->stop; i++)
-			t->p[i * 4099 % LEN] = i;
+		for (; !LD(&t->stop); loop_at++)
+			ST(&t->p[loop_at * 4099 % LEN], loop_at);
 	}
 	return 0;
 }
@@ -450,7 +457,7 @@ TEST_F_TIMEOUT(map, revoke_under_load, 60)
 		if (i % 50 == 0)
 			sleep_ms(2);
 	}
-	t.stop = 1;
+	ST(&t.stop, 1);
 	member_join(&m[0]);
 	member_join(&m[1]);
 	EXPECT_GT(t.bus, 0);

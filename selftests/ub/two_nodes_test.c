@@ -24,7 +24,7 @@ struct self {
 	struct ub_info info;
 	struct ub_win_create w;		/* member 0's, at all */
 	struct ub_mailbox *mail;
-	volatile __u64 *mem;
+	__u64 *mem;
 	int step;
 };
 
@@ -102,14 +102,15 @@ static int store_load(struct self *s)
 	int i, r, bad = 0;
 
 	for (i = 0; i < 200; i++) {
-		volatile __u64 *slot = s->mem + (i & 1) * 4096;
+		__u64 *slot = s->mem + (i & 1) * 4096;
 
 		for (r = 0; r < 16; r++)
-			slot[s->m.index * 16 + r] = i * 1000 + s->m.index * 16 + r;
+			ST(&slot[s->m.index * 16 + r],
+			   i * 1000 + s->m.index * 16 + r);
 		if (step_barrier(&s->m))
 			return -1;
 		for (r = 0; r < 16 * s->m.n; r++)
-			bad += slot[r] != i * 1000 + r;
+			bad += LD(&slot[r]) != i * 1000 + r;
 	}
 	return bad ? -EIO : 0;
 }
@@ -145,13 +146,13 @@ static int barriers(struct self *s)
 static int sums(struct self *s)
 {
 	__u64 off = 3 * UNIT, one, i;
-	volatile __u64 *word = s->mem + off / 8;
+	__u64 *word = s->mem + off / 8;
 	int ret;
 
 	/* By the kernels at once, by calls at once, by all kinds at once. */
 	ret = test_op(s->m.fd, UB_TEST_ATOMIC_ADD, ADDS, s->w.out_desc.gva + off, NULL);
 	ret = agree(s, ret);
-	if (ret || *word != ADDS * s->m.n)
+	if (ret || LD(word) != ADDS * s->m.n)
 		return ret ? ret : -EIO;
 	ret = agree(s, 0);
 	for (i = 0; i < ADDS / 10 && !ret; i++) {
@@ -166,7 +167,7 @@ static int sums(struct self *s)
 				      s->w.out_desc.gva + off, NULL);
 	}
 	ret = agree(s, ret);
-	return ret ? ret : *word == (ADDS + ADDS / 10) * s->m.n ? 0 : -EIO;
+	return ret ? ret : LD(word) == (ADDS + ADDS / 10) * s->m.n ? 0 : -EIO;
 }
 
 /* Home rotates: all others lose it, at once and in the same way. */

@@ -171,24 +171,21 @@ FIXTURE_VARIANT(uapi) {
 	const struct cmd *c;
 };
 
-#define VARIANT(name, row) \
-	FIXTURE_VARIANT_ADD(uapi, name) { .c = &cmds[row] }
-
-VARIANT(info, 0);
-VARIANT(win_create, 1);
-VARIANT(win_destroy, 2);
-VARIANT(win_rotate, 3);
-VARIANT(win_attach, 4);
-VARIANT(win_detach, 5);
-VARIANT(group_create, 6);
-VARIANT(group_destroy, 7);
-VARIANT(group_shrink, 8);
-VARIANT(barrier, 9);
-VARIANT(kick, 10);
-VARIANT(xfer, 11);
-VARIANT(fence, 12);
-VARIANT(sync, 13);
-VARIANT(test, 14);
+FIXTURE_VARIANT_ADD(uapi, info) { .c = &cmds[0] };
+FIXTURE_VARIANT_ADD(uapi, win_create) { .c = &cmds[1] };
+FIXTURE_VARIANT_ADD(uapi, win_destroy) { .c = &cmds[2] };
+FIXTURE_VARIANT_ADD(uapi, win_rotate) { .c = &cmds[3] };
+FIXTURE_VARIANT_ADD(uapi, win_attach) { .c = &cmds[4] };
+FIXTURE_VARIANT_ADD(uapi, win_detach) { .c = &cmds[5] };
+FIXTURE_VARIANT_ADD(uapi, group_create) { .c = &cmds[6] };
+FIXTURE_VARIANT_ADD(uapi, group_destroy) { .c = &cmds[7] };
+FIXTURE_VARIANT_ADD(uapi, group_shrink) { .c = &cmds[8] };
+FIXTURE_VARIANT_ADD(uapi, barrier) { .c = &cmds[9] };
+FIXTURE_VARIANT_ADD(uapi, kick) { .c = &cmds[10] };
+FIXTURE_VARIANT_ADD(uapi, xfer) { .c = &cmds[11] };
+FIXTURE_VARIANT_ADD(uapi, fence) { .c = &cmds[12] };
+FIXTURE_VARIANT_ADD(uapi, sync) { .c = &cmds[13] };
+FIXTURE_VARIANT_ADD(uapi, test) { .c = &cmds[14] };
 
 FIXTURE_SETUP(uapi)
 {

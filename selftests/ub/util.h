@@ -48,6 +48,9 @@
 #define RW		(UB_WIN_READ | UB_WIN_WRITE)
 #define AW		(UB_BARRIER_ARRIVE | UB_BARRIER_WAIT)
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+/* One access, not more and not less, to what others change. */
+#define LD(p)		__atomic_load_n(p, __ATOMIC_RELAXED)
+#define ST(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define PTR(p)		((__u64)(uintptr_t)(p))
 
 /* A fresh argument: size is set, all else as given or zero. */
@@ -384,7 +387,7 @@ static inline void *shared_page(void)
 }
 
 /* Wait until a word that another process sets is not 0. */
-static inline bool wait_word(volatile __u32 *word, unsigned int ms)
+static inline bool wait_word(__u32 *word, unsigned int ms)
 {
 	__u64 end = in_ms(ms);
 
@@ -396,7 +399,7 @@ static inline bool wait_word(volatile __u32 *word, unsigned int ms)
 	return true;
 }
 
-static inline void set_word(volatile __u32 *word)
+static inline void set_word(__u32 *word)
 {
 	__atomic_store_n(word, 1, __ATOMIC_RELEASE);
 }
@@ -411,7 +414,7 @@ static void touch_caught(int sig)
 }
 
 /* Load (or store) a byte: 0, or the signal that it brought. */
-static __attribute__((noinline)) int touch(volatile unsigned char *p, bool write)
+static __attribute__((noinline)) int touch(unsigned char *p, bool write)
 {
 	struct sigaction sa = { .sa_handler = touch_caught }, bus, segv;
 	int sig;
@@ -421,9 +424,9 @@ static __attribute__((noinline)) int touch(volatile unsigned char *p, bool write
 	sig = sigsetjmp(touch_env, 1);
 	if (!sig) {
 		if (write)
-			*p = 1;
+			ST(p, 1);
 		else
-			(void)*p;
+			(void)LD(p);
 	}
 	sigaction(SIGBUS, &bus, NULL);
 	sigaction(SIGSEGV, &segv, NULL);
@@ -434,7 +437,7 @@ static __attribute__((noinline)) int touch(volatile unsigned char *p, bool write
  * Until a byte that a peer revoked is out of reach; the signal, or 0. Another
  * node is told at once, but it has to act.
  */
-static inline int touch_gone(volatile unsigned char *p, bool write)
+static inline int touch_gone(unsigned char *p, bool write)
 {
 	__u64 end = in_ms(500);
 	int sig;

@@ -97,7 +97,7 @@ TEST_F(xfer, atomics_8)
 {
 	static const __u64 v[] = { 0, 1, 0x7fffffffffffffffULL, 1ULL << 63, ~0ULL,
 				   0x123456789abcdef0ULL, 0xffffffffULL, 1ULL << 32 };
-	volatile __u64 *word = (void *)(self->h + 64);
+	__u64 *word = (void *)(self->h + 64);
 	__u32 op, i, j;
 	int bad = 0;
 
@@ -106,11 +106,11 @@ TEST_F(xfer, atomics_8)
 			for (j = 0; j < 2 * COUNT(v); j++) {
 				__u64 cmp = j & 1 ? v[i] : v[j / 2], old = 0x77;
 
-				*word = v[i];
+				ST(word, v[i]);
 				bad += !!xfer(self->peer, op, self->gva + 64, &old,
 					      8, v[j / 2], cmp);
 				bad += old != v[i];
-				bad += *word != model(op, v[i], v[j / 2], cmp);
+				bad += LD(word) != model(op, v[i], v[j / 2], cmp);
 			}
 		}
 	}
@@ -122,7 +122,7 @@ TEST_F(xfer, atomics_8)
 TEST_F(xfer, atomics_4)
 {
 	static const __u32 v[] = { 0, 1, 0x7fffffff, 0x80000000, ~0U, 0x12345678 };
-	volatile __u32 *word = (void *)(self->h + 68);
+	__u32 *word = (void *)(self->h + 68);
 	__u32 op, i, j;
 	int bad = 0;
 
@@ -132,11 +132,11 @@ TEST_F(xfer, atomics_4)
 				__u32 cmp = j & 1 ? v[i] : v[j / 2];
 				__u32 old[2] = { 0x77, 0x88 };
 
-				*word = v[i];
+				ST(word, v[i]);
 				bad += !!xfer(self->peer, op, self->gva + 68, old,
 					      4, v[j / 2], cmp);
 				bad += old[0] != v[i] || old[1] != 0x88;
-				bad += *word != (__u32)model(op, v[i], v[j / 2], cmp);
+				bad += LD(word) != (__u32)model(op, v[i], v[j / 2], cmp);
 			}
 		}
 	}
@@ -345,7 +345,7 @@ TEST_F(xfer, dead_home)
 
 struct adder {
 	__u64 gva;
-	volatile __u64 *word;
+	__u64 *word;
 };
 
 static int step_add_call(struct member *m)
@@ -422,7 +422,7 @@ TEST_F_TIMEOUT(xfer, exact_sums, 120)
 		member_start(&m[i], step[i / NODES]);
 	for (i = 0; i < N; i++)
 		EXPECT_EQ(member_join(&m[i]), 0);
-	EXPECT_EQ(*a.word, (__u64)N * TIMES);
+	EXPECT_EQ(LD(a.word), (__u64)N * TIMES);
 	world_close(m, N);
 }
 
