@@ -31,14 +31,16 @@ static const struct nla_policy del_policy[UB_NL_A_LOOP + 1] = {
 	[UB_NL_A_LOOP]		= { .type = NLA_U32 },
 };
 
-static struct ub_fabric *nl_find(u32 minor)
+static struct ub_fabric *nl_find(const struct nlattr *minor,
+				 struct netlink_ext_ack *extack)
 {
 	struct ub_fabric *f;
 
 	lockdep_assert_held(&ub_fabrics_lock);
 	list_for_each_entry(f, &ub_fabrics, node_list)
-		if (f->minor == minor)
+		if (f->minor == nla_get_u32(minor))
 			return f;
+	NL_SET_ERR_MSG_ATTR(extack, minor, "no such fabric device");
 	return NULL;
 }
 
@@ -116,7 +118,7 @@ static int nl_reply(struct genl_info *info,
 	if (!skb)
 		return -ENOMEM;
 	mutex_lock(&ub_fabrics_lock);
-	f = nl_find(nla_get_u32(info->attrs[UB_NL_A_FABRIC]));
+	f = nl_find(info->attrs[UB_NL_A_FABRIC], info->extack);
 	if (f)
 		err = put(skb, f, info->snd_portid, info->snd_seq, 0);
 	mutex_unlock(&ub_fabrics_lock);
@@ -166,12 +168,11 @@ static int nl_loop_reply(struct genl_info *info, int id)
 	return genlmsg_reply(skb, info);
 }
 
-static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
+/* What a new loop fabric will be, or what is wrong with the request. */
+static int nl_add_check(struct genl_info *info, u32 *first, u32 *n, u64 *bytes)
 {
 	struct nlattr **a = info->attrs;
-	u64 bytes = UB_NL_LOOP_BYTES;
-	u32 first = 0, n, i, *ids;
-	int id, err;
+	struct ub_shm_geo geo;
 
 	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_TRANSPORT) ||
 	    GENL_REQ_ATTR_CHECK(info, UB_NL_A_NODES))
@@ -181,11 +182,42 @@ static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
 				    "only loop fabrics can be added");
 		return -EOPNOTSUPP;
 	}
-	if (a[UB_NL_A_NODE])
-		first = nla_get_u32(a[UB_NL_A_NODE]);
-	if (a[UB_NL_A_BYTES])
-		bytes = nla_get_u64(a[UB_NL_A_BYTES]);
-	n = nla_get_u32(a[UB_NL_A_NODES]);
+	*n = nla_get_u32(a[UB_NL_A_NODES]);
+	*first = a[UB_NL_A_NODE] ? nla_get_u32(a[UB_NL_A_NODE]) : 0;
+	if (*first > UB_GVA_NODE_MAX + 1 - *n) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_NODE],
+				    "the last node's id would pass 20 bits");
+		return -ERANGE;
+	}
+	*bytes = a[UB_NL_A_BYTES] ? nla_get_u64(a[UB_NL_A_BYTES]) :
+				    UB_NL_LOOP_BYTES;
+	if (*bytes >> PAGE_SHIFT > totalram_pages() / 2) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_BYTES],
+				    "more than half of this machine's memory");
+		return -ENOMEM;
+	}
+	if (ub_shm_geometry(*bytes, &geo)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_BYTES],
+				    "too little memory for a fabric");
+		return -EINVAL;
+	}
+	if (*n > geo.max_nodes) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_NODES],
+				    "more nodes than a fabric of that much memory holds");
+		return -E2BIG;
+	}
+	return 0;
+}
+
+static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
+{
+	u32 first, n, i, *ids;
+	int id, err;
+	u64 bytes;
+
+	err = nl_add_check(info, &first, &n, &bytes);
+	if (err)
+		return err;
 	ids = kcalloc(n, sizeof(*ids), GFP_KERNEL);
 	if (!ids)
 		return -ENOMEM;
@@ -202,9 +234,15 @@ static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
 
 static int nl_fabric_del(struct sk_buff *skb, struct genl_info *info)
 {
+	struct nlattr *loop = info->attrs[UB_NL_A_LOOP];
+	int err;
+
 	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_LOOP))
 		return -EINVAL;
-	return ub_loop_del(nla_get_u32(info->attrs[UB_NL_A_LOOP]));
+	err = ub_loop_del(nla_get_u32(loop));
+	if (err)
+		NL_SET_ERR_MSG_ATTR(info->extack, loop, "no such loop fabric");
+	return err;
 }
 
 /* ---- nodes ---- */
@@ -253,10 +291,12 @@ static int nl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct ub_fabric *f;
 	int err = 0;
 
-	if (!a[UB_NL_A_FABRIC])
+	if (!a[UB_NL_A_FABRIC]) {
+		NL_SET_ERR_MSG(cb->extack, "which fabric device?");
 		return -EINVAL;
+	}
 	mutex_lock(&ub_fabrics_lock);
-	f = nl_find(nla_get_u32(a[UB_NL_A_FABRIC]));
+	f = nl_find(a[UB_NL_A_FABRIC], cb->extack);
 	if (!f) {
 		mutex_unlock(&ub_fabrics_lock);
 		return -ENODEV;
