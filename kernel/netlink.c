@@ -316,6 +316,17 @@ static int nl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- counters ---- */
 
+static int nl_put_counter(struct sk_buff *skb, const char *name, u64 value)
+{
+	struct nlattr *nest = nla_nest_start(skb, UB_NL_A_STAT);
+
+	if (!nest || nla_put_string(skb, UB_NL_STAT_NAME, name) ||
+	    nla_put_u64_64bit(skb, UB_NL_STAT_VALUE, value, UB_NL_STAT_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int nl_put_stats(struct sk_buff *skb, struct ub_fabric *f, u32 portid,
 			u32 seq, int flags)
 {
@@ -327,15 +338,9 @@ static int nl_put_stats(struct sk_buff *skb, struct ub_fabric *f, u32 portid,
 	hdr = genlmsg_put(skb, portid, seq, &ub_family, flags, UB_NL_CMD_STATS_GET);
 	if (!hdr || nla_put_u32(skb, UB_NL_A_FABRIC, f->minor))
 		return -EMSGSIZE;
-	for (i = 0; i < UB_STATS; i++) {
-		struct nlattr *nest = nla_nest_start(skb, UB_NL_A_STAT);
-
-		if (!nest ||
-		    nla_put_string(skb, UB_NL_STAT_NAME, ub_stats_name(i)) ||
-		    nla_put_u64_64bit(skb, UB_NL_STAT_VALUE, sum[i], UB_NL_STAT_PAD))
+	for (i = 0; i < UB_STATS; i++)
+		if (nl_put_counter(skb, ub_stats_name(i), sum[i]))
 			return -EMSGSIZE;
-		nla_nest_end(skb, nest);
-	}
 	genlmsg_end(skb, hdr);
 	return 0;
 }
@@ -343,6 +348,77 @@ static int nl_put_stats(struct sk_buff *skb, struct ub_fabric *f, u32 portid,
 static int nl_stats_get(struct sk_buff *skb, struct genl_info *info)
 {
 	return nl_reply(info, nl_put_stats);
+}
+
+/* ---- groups ---- */
+
+/* members_lock is held: the member has not left. */
+static int nl_put_group(struct sk_buff *skb, struct ub_gmember *gm,
+			struct netlink_callback *cb)
+{
+	const struct ub_bar *b = &gm->bar;
+	u64 word = ub_ld(&b->g.line[b->me].arrival);
+	u64 verdict = ub_ld(&b->g.head->verdict);
+	char level[UB_NAME_LEN + 1] = "";
+	const u64 *stat = (const u64 *)&gm->stats;
+	unsigned int i;
+	void *hdr;
+
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			  &ub_family, NLM_F_MULTI, UB_NL_CMD_GROUP_GET);
+	if (!hdr)
+		return -EMSGSIZE;
+	memcpy(level, gm->level, sizeof(gm->level));
+	if (nla_put_u32(skb, UB_NL_A_FABRIC, gm->fabric->minor) ||
+	    nla_put_u32(skb, UB_NL_A_LANE, gm->file->lane) ||
+	    nla_put_u32(skb, UB_NL_A_GROUP, READ_ONCE(gm->handle)) ||
+	    nla_put_u32(skb, UB_NL_A_SLOT, gm->slot) ||
+	    nla_put_string(skb, UB_NL_A_LEVEL, level) ||
+	    nla_put_u32(skb, UB_NL_A_INDEX, b->me) ||
+	    nla_put_u32(skb, UB_NL_A_MEMBERS, b->g.n) ||
+	    nla_put_u64_64bit(skb, UB_NL_A_EPOCH, UB_ARR_EPOCH(word), UB_NL_A_PAD) ||
+	    (verdict && nla_put_u32(skb, UB_NL_A_REASON, UB_VERDICT_REASON(verdict))))
+		goto cancel;
+	for (i = 0; i < UB_GROUP_STATS; i++)
+		if (nl_put_counter(skb, ub_stats_name(i), READ_ONCE(stat[i])))
+			goto cancel;
+	genlmsg_end(skb, hdr);
+	return 0;
+cancel:
+	genlmsg_cancel(skb, hdr);
+	return -EMSGSIZE;
+}
+
+static int nl_group_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nlattr **a = ub_dump_attrs(cb);
+	struct ub_gmember *gm;
+	struct ub_fabric *f;
+	long at = 0;
+	int err = 0;
+
+	if (!a[UB_NL_A_FABRIC]) {
+		NL_SET_ERR_MSG(cb->extack, "which fabric device?");
+		return -EINVAL;
+	}
+	mutex_lock(&ub_fabrics_lock);
+	f = nl_find(a[UB_NL_A_FABRIC], cb->extack);
+	if (!f) {
+		mutex_unlock(&ub_fabrics_lock);
+		return -ENODEV;
+	}
+	mutex_lock(&f->members_lock);
+	list_for_each_entry(gm, &f->members, fabric_node) {
+		if (at++ < cb->args[0])
+			continue;
+		err = nl_put_group(skb, gm, cb);
+		if (err)
+			break;
+		cb->args[0] = at;
+	}
+	mutex_unlock(&f->members_lock);
+	mutex_unlock(&ub_fabrics_lock);
+	return skb->len ?: err;
 }
 
 /* ---- events ---- */
@@ -408,6 +484,11 @@ static const struct genl_ops ub_ops[] = {
 	}, {
 		.cmd	 = UB_NL_CMD_STATS_GET,
 		.doit	 = nl_stats_get,
+		.policy	 = fabric_policy,
+		.maxattr = UB_NL_A_FABRIC,
+	}, {
+		.cmd	 = UB_NL_CMD_GROUP_GET,
+		.dumpit	 = nl_group_dump,
 		.policy	 = fabric_policy,
 		.maxattr = UB_NL_A_FABRIC,
 	},
