@@ -457,6 +457,33 @@ void ub_netlink_event(struct ub_fabric *f, const struct ub_event *ev)
 	genlmsg_multicast_netns(&ub_family, &init_net, skb, 0, 0, GFP_KERNEL);
 }
 
+/**
+ * ub_netlink_fabric() - tell listeners that a fabric came or went
+ * @f: the fabric
+ * @added: it came
+ *
+ * Context: may sleep.
+ */
+void ub_netlink_fabric(struct ub_fabric *f, bool added)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (!genl_has_listeners(&ub_family, &init_net, 0))
+		return;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!skb)
+		return;
+	hdr = genlmsg_put(skb, 0, 0, &ub_family, 0, added ? UB_NL_CMD_FABRIC_ADD :
+							    UB_NL_CMD_FABRIC_DEL);
+	if (!hdr || nl_put_identity(skb, f)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast_netns(&ub_family, &init_net, skb, 0, 0, GFP_KERNEL);
+}
+
 static const struct genl_ops ub_ops[] = {
 	{
 		.cmd	 = UB_NL_CMD_FABRIC_GET,

@@ -12,7 +12,11 @@
  *		the node: GROUP is its handle, 0 while it is made; REASON is
  *		there when the group is lost. STAT counts calls of the device:
  *		a library's own driver shows in EPOCH alone.
- * EVENT	to the multicast group "events", with what struct ub_event holds.
+ * To the multicast group "events":
+ *
+ * EVENT	what struct ub_event holds, of nodes that come and go.
+ * FABRIC_ADD, FABRIC_DEL
+ *		a device came, went: FABRIC to INCARNATION of what FABRIC_GET has.
  *
  * Attributes are of one space for all commands. Numbers are never reused.
  */
