@@ -156,7 +156,7 @@ t_groups()
 		--iters 100000 >"$tmp/job" 2>&1 &
 	soon has "^$dev: level [a-z]+ members 2 lost 0 barriers [1-9]" \
 		"$ubfab" stats show dev "$dev" &&
-	has "^$dev: lane 1 group [0-9]+ slot [0-9]+ level [a-z]+ member 1 of 2 epoch [1-9]" \
+	has "^$dev: lane [0-9]+ group [1-9][0-9]* slot [0-9]+ level [a-z]+ member 1 of 2 epoch [1-9]" \
 		"$ubfab" -d stats show dev "$dev" &&
 	json 'map(select(.lane != null and .epoch > 0)) | length >= 2' \
 		"$ubfab" -dj stats show dev "$dev" || rc=1
