@@ -38,21 +38,21 @@ setup:
 	@.ci/setup
 
 modules: need-kernel
-	@$(if $(wildcard Kbuild),$(MAKE) -C $(KDIR) M=$(CURDIR) modules)
+	+@$(if $(wildcard Kbuild),$(MAKE) -C $(KDIR) M=$(CURDIR) modules)
 
 lib: need-build $(if $(wildcard lib/examples/examples.mk),examples)
 
 tools: need-build $(TOOLS)
 
+# $(call fragment,FILE,TARGET): a test's fragment, if it is there
+fragment = $(if $(wildcard $(1)),$(MAKE) --no-print-directory -f $(1) $(2))
+
 selftests: need-build
 	@.ci/setup --check test
 	@.ci/kselftest-headers
 	@$(MAKE) --no-print-directory -C selftests
-	@$(call fragment,selftests/pure/pure.mk,pure-build)
-	@$(call fragment,selftests/lib/lib-tests.mk,lib-tests)
-
-# $(call fragment,FILE,TARGET): a test's fragment, if it is there
-fragment = $(if $(wildcard $(1)),$(MAKE) --no-print-directory -f $(1) $(2))
+	+@$(call fragment,selftests/pure/pure.mk,pure-build)
+	+@$(call fragment,selftests/lib/lib-tests.mk,lib-tests)
 
 ifneq ($(wildcard lib/examples/demo.sh),)
 demo:

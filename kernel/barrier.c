@@ -282,7 +282,7 @@ void ub_bar_lost(struct ub_gmember *gm, struct ub_lost *lost)
  * ub_bar_missing_info() - on a time-out: who has not arrived, and since when
  *	its node was last heard of
  * @gm: the member
- * @lost: filled in; reason UB_REASON_NONE, epoch is the missing one's last
+ * @lost: filled in; reason UB_REASON_NONE, epoch is the first not reached
  *
  * Context: process, not between enter and exit.
  */
@@ -299,7 +299,7 @@ void ub_bar_missing_info(struct ub_gmember *gm, struct ub_lost *lost)
 	m = ub_bar_missing(&gm->bar, gm->bar.epoch);
 	if (m < g->n) {
 		lost->member = m;
-		lost->epoch = UB_ARR_EPOCH(ub_ld(&g->line[m].arrival));
+		lost->epoch = UB_ARR_EPOCH(ub_ld(&g->line[m].arrival)) + 1;
 		lost->node = gm->table[m].node;
 		lost->lane = gm->table[m].lane;
 		lost->incarnation = gm->table[m].node_incarnation;

@@ -77,6 +77,21 @@ static bool event_pop(struct ub_file *file, struct ub_event *ev)
 	return got;
 }
 
+/* The record just popped could not be told: it is the next one again. */
+static void event_unpop(struct ub_file *file, const struct ub_event *ev)
+{
+	spin_lock_irq(&file->event_lock);
+	if (ev->type == UB_EVENT_OVERRUN) {
+		file->event_lost += ev->value;
+	} else if (file->event_head - file->event_tail < UB_EVENTS) {
+		file->event_tail--;
+		file->events[file->event_tail % UB_EVENTS] = *ev;
+	} else {
+		file->event_lost++;
+	}
+	spin_unlock_irq(&file->event_lock);
+}
+
 static bool event_there(struct ub_file *file)
 {
 	return READ_ONCE(file->event_head) != READ_ONCE(file->event_tail) ||
@@ -123,8 +138,10 @@ ssize_t ub_event_read(struct file *filp, char __user *buf, size_t count,
 			return err;
 	}
 	while (count - done >= sizeof(ev) && event_pop(file, &ev)) {
-		if (copy_to_user(buf + done, &ev, sizeof(ev)))
+		if (copy_to_user(buf + done, &ev, sizeof(ev))) {
+			event_unpop(file, &ev);
 			return done ?: -EFAULT;
+		}
 		done += sizeof(ev);
 	}
 	return done ?: -EAGAIN;

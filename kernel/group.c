@@ -150,8 +150,8 @@ static bool slot_gone(void *ctx, const struct ub_slot_member *m, u64 arrival)
 
 	if (!m)
 		return stale;
-	if (!m->who)
-		return arrival & UB_ARR_FENCED;
+	if (!m->who)	/* nobody took the entry */
+		return stale || (arrival & UB_ARR_FENCED);
 	if (!(m->who & UB_WHO_READY))	/* its claimer died on the way in */
 		return stale && (arrival & UB_ARR_FENCED);
 	index = ub_member_index(f, UB_WHO_NODE(m->who), m->node_inc);
@@ -168,7 +168,14 @@ static bool freer_gone(void *ctx, u64 freer)
 	return ub_member_gone(c->f, freer & UB_GVA_NODE_MAX, freer >> 20);
 }
 
-static void collect(struct ub_fabric *f, u32 slot)
+/**
+ * ub_slot_collect() - free a slot if its members are all gone
+ * @f: the fabric
+ * @slot: the slot
+ *
+ * Context: process, between enter and exit.
+ */
+void ub_slot_collect(struct ub_fabric *f, u32 slot)
 {
 	struct collect_ctx c = { .f = f, .slot = slot };
 	u64 self = f->incarnation << 20 | f->node;
@@ -197,7 +204,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 	if (!ub_file_enter(gm->file)) {
 		fence_self(gm, reason);
 		ub_slots_leave(&f->slots, gm->slot, gm->word, gm->bar.me);
-		collect(f, gm->slot);
+		ub_slot_collect(f, gm->slot);
 		ub_fabric_exit(f);
 	}
 }
@@ -313,27 +320,34 @@ static u32 lost_reason(struct ub_fabric *f, u32 home)
 	return reason ? reason : UB_REASON_HEARTBEAT;
 }
 
-/* Fence the members of one group whose nodes are lost. */
+/*
+ * Fence the members of one group whose nodes are lost. Sleepers are rung for
+ * each final word that is new, whoever made it so: it may have died since.
+ */
 static void fence_lost(struct ub_gmember *gm)
 {
 	struct ub_fabric *f = gm->fabric;
 	const struct ub_grp *g = &gm->bar.g;
-	bool any = false;
-	u32 i;
+	u32 finals = 0, i;
 
 	for (i = 0; i < g->n; i++) {
 		u32 home = ub_group_home(gm, i);
 
+		if (ub_ld(&g->line[i].arrival) & UB_ARR_FINAL) {
+			finals++;
+			continue;
+		}
 		if (home == UB_NO_HOME || home == f->self ||
-		    (ub_ld(&g->line[i].arrival) & UB_ARR_FINAL) ||
 		    ub_member_alive(f, home, gm->table[i].node_incarnation))
 			continue;
 		trace_ub_fence(f, gm->id, i, lost_reason(f, home));
 		ub_grp_fence(g, i, lost_reason(f, home));
-		any = true;
+		finals++;
 	}
-	if (any)
+	if (finals != gm->finals) {
+		gm->finals = finals;
 		ub_bar_ring(gm);
+	}
 }
 
 /**
@@ -375,7 +389,7 @@ void ub_group_collect(struct ub_fabric *f)
 			w->since = now;
 		}
 		if (UB_SLOT_STATE(word) != UB_SLOT_FREE)
-			collect(f, i);
+			ub_slot_collect(f, i);
 	}
 }
 

@@ -14,6 +14,7 @@
  *  - A group's members are members of its parent, by index: no process can
  *    name, or meet, a group that it does not belong to.
  */
+#include <linux/delay.h>
 #include <linux/sched/signal.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
@@ -21,9 +22,9 @@
 #include "ub.h"
 #include "trace.h"
 
-/* Meet the others in one slot and take the own place in its table. */
-static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
-		u64 *clash)
+/* One try to meet; -EAGAIN when it is worth another. Entered. */
+static int try_meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
+		    u64 *clash)
 {
 	struct ub_fabric *f = gm->fabric;
 	struct ub_slot_member me = {
@@ -31,25 +32,46 @@ static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
 		.node_inc = f->incarnation,
 		.lane_inc = gm->file->lane_incarnation,
 	};
-	int err, slot;
+	int slot = ub_slots_claim(&f->slots, spec->id, &gm->word);
+	int err;
 
+	if (slot < 0)
+		return slot;
+	gm->slot = slot;
+	err = ub_slots_join(&f->slots, slot, gm->word, spec->n,
+			    ub_shape_hash(&spec->shape), spec->index, &me,
+			    clash);
+	if (err == -EEXIST && (*clash & UB_WHO_LEFT)) {
+		/* A group of the same key that is on its way out. */
+		ub_slot_collect(f, slot);
+		return -EAGAIN;
+	}
+	return err == -ESTALE ? -EAGAIN : err;
+}
+
+/*
+ * Meet the others in one slot and take the own place in its table. On success
+ * the fabric is entered.
+ */
+static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
+		u64 *clash)
+{
 	for (;;) {
-		slot = ub_slots_claim(&f->slots, spec->id, &gm->word);
-		if (slot >= 0) {
-			gm->slot = slot;
-			err = ub_slots_join(&f->slots, slot, gm->word, spec->n,
-					    ub_shape_hash(&spec->shape),
-					    spec->index, &me, clash);
-			if (err != -ESTALE)
-				return err;
-		} else if (slot != -EAGAIN) {
-			return slot;
-		}
+		int err = ub_file_enter(gm->file);
+
+		if (err)
+			return err;
+		err = try_meet(gm, spec, clash);
+		if (!err)
+			return 0;
+		ub_fabric_exit(gm->fabric);
+		if (err != -EAGAIN)
+			return err;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (ktime_get_ns() >= spec->timeout)
-			return -ETIMEDOUT;
-		cond_resched();
+			return *clash & UB_WHO_LEFT ? -EEXIST : -ETIMEDOUT;
+		fsleep(1000);
 	}
 }
 
@@ -122,7 +144,7 @@ static int first_barrier(struct ub_gmember *gm, u64 timeout)
 
 /*
  * Make a group; on success and on -EOWNERDEAD *@out is published under its
- * handle. @clash as ub_slots_join().
+ * handle, with a reference for the caller. @clash as ub_slots_join().
  */
 static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 		      struct ub_gmember **out, u64 *clash)
@@ -136,14 +158,9 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	if (!gm)
 		return -ENOMEM;
 	mutex_lock(&gm->driver);
-	ret = ub_file_enter(file);
+	ret = meet(gm, spec, clash);
 	if (ret)
 		goto free;
-	ret = meet(gm, spec, clash);
-	if (ret) {
-		ub_fabric_exit(f);
-		goto free;
-	}
 	ub_grp_init(&g, ub_slot_pages(&f->slots, gm->slot), spec->n,
 		    f->geo.max_members, f->geo.max_lines);
 	ub_bar_init(&gm->bar, &g, NULL, spec->index, spec->base);
@@ -160,8 +177,10 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 		ret = complete_table(gm);
 	if (ret && ret != -EOWNERDEAD)
 		goto leave;
+	kref_get(&gm->ref);
 	if (xa_alloc(&file->groups, &gm->handle, gm, xa_limit_31b,
 		     GFP_KERNEL_ACCOUNT)) {
+		ub_group_put(gm);
 		ret = -ENOMEM;
 		goto leave;
 	}
@@ -272,12 +291,22 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 	return memchr_inv(&arg->shape, 0, sizeof(arg->shape)) ? -EINVAL : 0;
 }
 
-static int copy_table(u64 to, const struct ub_gmember *gm)
+/*
+ * Tell the caller who is in its new group, and give its reference back. A group
+ * that it cannot be told of is left.
+ */
+static int hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table)
 {
-	if (to && copy_to_user(u64_to_user_ptr(to), gm->table,
-			       gm->bar.g.n * sizeof(*gm->table)))
-		return -EFAULT;
-	return 0;
+	struct ub_group_id id = { .group = gm->handle };
+	int err = 0;
+
+	if (table && copy_to_user(u64_to_user_ptr(table), gm->table,
+				  gm->bar.g.n * sizeof(*gm->table))) {
+		ub_group_destroy(file, &id);
+		err = -EFAULT;
+	}
+	ub_group_put(gm);
+	return err;
 }
 
 /* Who stands in the way: a member word, or a form word's number of members. */
@@ -339,7 +368,7 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 	arg->out_epoch = gm->bar.epoch;
 	if (ret)
 		ub_bar_lost(gm, &arg->out_lost);
-	return copy_table(arg->out_table, gm) ?: ret;
+	return hand_over(file, gm, arg->out_table) ?: ret;
 }
 
 /* ---- shrinking ---- */
@@ -433,7 +462,7 @@ static int shrink(struct ub_file *file, struct ub_gmember *gm,
 {
 	struct ub_group_spec spec = { .timeout = arg->timeout };
 	struct ub_member *table;
-	u64 clash;
+	u64 clash = 0;
 	int ret;
 
 	table = kvcalloc(gm->bar.g.n, sizeof(*table), GFP_KERNEL);
@@ -484,5 +513,5 @@ long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg)
 	arg->out_epoch = new->bar.epoch;
 	if (ret)
 		ub_bar_lost(new, &arg->out_lost);
-	return copy_table(arg->out_table, new) ?: ret;
+	return hand_over(file, new, arg->out_table) ?: ret;
 }

@@ -16,10 +16,8 @@
 
 #ifdef __KERNEL__
 #include <linux/errno.h>
-#include <linux/string.h>
 #else
 #include <errno.h>
-#include <string.h>
 #endif
 
 #define UB_CLAIM_TRIES	1000
@@ -311,8 +309,8 @@ bool ub_slots_collect(const struct ub_slots *t, __u32 slot, __u64 self,
 	 * who takes over half-way goes on whatever the words then hold.
 	 */
 	ub_st(&rec->form, UB_FORM(UB_SLOT_GEN(word), 0, 0));
-	memset(ub_slot_pages(t, slot), 0, t->map_size);
-	memset(rec->member, 0, t->max_members * sizeof(rec->member[0]));
+	ub_clear(ub_slot_pages(t, slot), t->map_size);
+	ub_clear(rec->member, t->max_members * sizeof(rec->member[0]));
 	/* Free first: FREEING without a freer would invite a second one. */
 	ub_st(&rec->word, with_state(word, UB_SLOT_FREE));
 	ub_cas(&rec->freer, self, 0ULL);

@@ -19,6 +19,7 @@
 
 #include <linux/types.h>
 #include <linux/compiler.h>
+#include <linux/string.h>
 #include <asm/barrier.h>
 #include <asm/cmpxchg.h>
 #ifdef CONFIG_X86
@@ -38,15 +39,29 @@
 /* Full fence between earlier and later accesses. */
 #define ub_mb()			smp_mb()
 #define ub_relax()		cpu_relax()
+/* Zero words that others may still read, but whose value decides nothing. */
+#define ub_clear(p, bytes)	memset(p, 0, bytes)
 
 #else /* user space */
 
 #include <linux/types.h>
+#include <string.h>
 
 #ifdef UB_EXPLORE
 void ub_explore_point(void);
 #else
 #define ub_explore_point()	do { } while (0)
+#endif
+
+/*
+ * In C a sequentially consistent exchange does not order a later acquire load
+ * behind itself; arriving and then reading the hint, or announcing sleep and
+ * then reading words, needs that. A locked x86 instruction does it anyhow.
+ */
+#if defined(__x86_64__)
+#define ub_order()		do { } while (0)
+#else
+#define ub_order()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #endif
 
 #define ub_ld(p) \
@@ -59,9 +74,14 @@ void ub_explore_point(void);
 	ub_explore_point();						\
 	__atomic_compare_exchange_n((p), &__o, (new), 0,		\
 				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
+	ub_order();							\
 	__o; })
-#define ub_swap(p, v) \
-	({ ub_explore_point(); __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST); })
+#define ub_swap(p, v) ({						\
+	__typeof__(*(p)) __s;						\
+	ub_explore_point();						\
+	__s = __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST);		\
+	ub_order();							\
+	__s; })
 
 #if defined(__SANITIZE_THREAD__)
 /* ThreadSanitizer does not model fences: a swap of a private word orders too. */
@@ -71,7 +91,16 @@ static inline void ub_mb(void)
 
 	__atomic_exchange_n(&word, 1, __ATOMIC_SEQ_CST);
 }
+
+static inline void ub_clear(void *p, __u64 bytes)
+{
+	__u64 *word = (__u64 *)p, i;
+
+	for (i = 0; i < bytes / sizeof(*word); i++)
+		__atomic_store_n(&word[i], 0, __ATOMIC_RELAXED);
+}
 #else
+#define ub_clear(p, bytes)	memset(p, 0, bytes)
 #define ub_mb()			__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #endif
 

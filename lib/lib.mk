@@ -16,7 +16,7 @@ LIB_PURE := kernel/engine.c kernel/schedule.c kernel/slots.c
 LIB_LIBS := -lyaml -lpthread
 LIB_SAN := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 LIB_CFLAGS := -std=gnu11 -Wall -Wextra -Wno-sign-compare -Wshadow \
-	-Wmissing-prototypes -Wno-address-of-packed-member -fno-strict-aliasing \
+	-Wmissing-prototypes -Wno-type-limits -fno-strict-aliasing \
 	-ffp-contract=off -fPIC -fvisibility=hidden -D_GNU_SOURCE \
 	-Ilib/include -Ilib/src -Ikernel -Ikernel/include/uapi $(LIB_SAN)
 

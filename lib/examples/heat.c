@@ -126,8 +126,9 @@ static double sweep_row(double *restrict to, const double *restrict up,
 	return change;
 }
 
-static double sweep(struct plate *p)
+static double sweep(void *arg)
 {
+	struct plate *p = arg;
 	double *mem = ub_win_base(p->win), change = 0.0, d;
 	const double *up = beyond(p, UPPER), *row, *down;
 	size_t r;
@@ -165,7 +166,7 @@ static double outer_step(struct plate *p)
 	int i;
 
 	for (i = 0; i < p->o->inner; i++) {
-		change = sweep(p);
+		change = shape_load(&p->sh, sweep, p);
 		need(ub_sync(p->sh.board), "ub_sync");
 		p->cur = !p->cur;
 	}

@@ -270,17 +270,29 @@ static double board_dangling(const struct run *r)
 	return sum;
 }
 
-static void add_up(struct work *w)
+static void add_up(struct work *w, double dangling)
 {
 	uint32_t i, e;
 	double sum;
 
+	w->sum[0] = dangling;
 	for (i = 0; i < w->n; i++) {
 		sum = 0.0;
 		for (e = w->first[i]; e < w->first[i + 1]; e++)
 			sum += *w->from[e];
 		w->sum[i + 1] = sum;
 	}
+}
+
+static double add_up_all(void *arg)
+{
+	struct run *r = arg;
+	double dangling = board_dangling(r);
+	int i;
+
+	for (i = 0; i < r->nwork; i++)
+		add_up(&r->work[i], dangling);
+	return dangling;
 }
 
 /* Joins what all boards give to the own nodes, board by board. Returns how
@@ -330,15 +342,13 @@ static int iterate(struct run *r, double *last)
 	for (it = 0; ; it++) {
 		publish(r);
 		need(ub_sync(r->sh.board), "ub_sync");
-		for (i = 0; i < r->nwork; i++) {
+		shape_load(&r->sh, add_up_all, r);
+		for (i = 1; i < r->nwork; i++) {
 			struct work *w = &r->work[i];
 
-			w->sum[0] = board_dangling(r);
-			add_up(w);
-			if (i)
-				need(ub_put(r->sh.world, r->win, r->sh.at[w->pos].rank,
-					    w->off[it & 1], w->sum, message_bytes(w->n)),
-				     "ub_put");
+			need(ub_put(r->sh.world, r->win, r->sh.at[w->pos].rank,
+				    w->off[it & 1], w->sum, message_bytes(w->n)),
+			     "ub_put");
 		}
 		need(ub_sync_reduce(r->sh.world, UB_SUM, fixed, &fixed),
 		     "ub_sync_reduce");

@@ -2,6 +2,9 @@
 #include "shape.h"
 
 #include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,4 +100,34 @@ void shape_print(const struct shape *sh, const char *title)
 		printf(" %d", shape_board_size(sh, i));
 	printf("\n");
 	fflush(stdout);
+}
+
+static sigjmp_buf back;
+static int loading;
+
+static void on_bus(int sig)
+{
+	if (__atomic_load_n(&loading, __ATOMIC_RELAXED))
+		siglongjmp(back, 1);
+	/* Not ours: let it end the program when it comes again. */
+	signal(sig, SIG_DFL);
+}
+
+double shape_load(struct shape *sh, double (*work)(void *arg), void *arg)
+{
+	static bool installed;
+	double result;
+
+	if (!installed)
+		signal(SIGBUS, on_bus);
+	installed = true;
+	if (sigsetjmp(back, 1)) {
+		__atomic_store_n(&loading, 0, __ATOMIC_RELAXED);
+		need(ub_sync(sh->board), "a peer's memory is gone");
+		need(-EIO, "SIGBUS, though all of the board live");
+	}
+	__atomic_store_n(&loading, 1, __ATOMIC_RELAXED);
+	result = work(arg);
+	__atomic_store_n(&loading, 0, __ATOMIC_RELAXED);
+	return result;
 }

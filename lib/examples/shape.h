@@ -68,6 +68,13 @@ static inline size_t shape_begin(const struct shape *sh, size_t total, int pos)
 	return total * pos / sh->n;
 }
 
+/*
+ * Work that loads from windows of this board. Where a peer's memory goes with
+ * the peer, on the device, a load gives SIGBUS; then the barrier that would have
+ * come next tells who it was, as it tells the others. Returns what @work does.
+ */
+double shape_load(struct shape *sh, double (*work)(void *arg), void *arg);
+
 /* Ends the program when @err is not 0: status 3 for a lost member, else 1. */
 void need(int err, const char *what);
 /* malloc that does not fail; zeroed. */

@@ -179,22 +179,25 @@ static int reduce_large(struct ub_scope *s, const char *in, char *out,
 int ub_allreduce(struct ub_scope *s, const void *in, void *out, size_t count,
 		 enum ub_type type, enum ub_combine op)
 {
+	size_t bytes;
 	int err;
 
 	if ((unsigned int)type > UB_DOUBLE || (unsigned int)op > UB_OP_MAX)
-		return ub_fail(-EINVAL, "ub_allreduce(): unknown type %d or "
-			       "operation %d", type, op);
+		return ub_fail(-EINVAL,
+			       "ub_allreduce(): unknown type %d or operation %d",
+			       type, op);
 	if (count > SIZE_MAX / width_of(type))
 		return ub_fail(-EINVAL, "ub_allreduce(): %zu elements", count);
 	err = ub_scope_begin(s, "ub_allreduce");
 	if (err)
 		return err;
-	if (count * width_of(type) <= UB_MAILBOX_BYTES)
+	bytes = count * width_of(type);
+	if (bytes <= UB_MAILBOX_BYTES)
 		err = reduce_small(s, in, out, count, type, op);
 	else
 		err = reduce_large(s, in, out, count, type, op);
 	if (!err)
-		count_bytes(s, count * width_of(type));
+		count_bytes(s, bytes);
 	ub_scope_end(s);
 	return err;
 }

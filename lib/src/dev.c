@@ -50,19 +50,23 @@ static int check_info(struct ub_dev *d)
 	const struct ub_info *i = &d->info;
 
 	if (i->out_abi != UB_ABI_VERSION)
-		return ub_fail(-EPROTONOSUPPORT, "%s speaks ABI %u, this library %u; "
-			       "install both of one version", d->path, i->out_abi,
+		return ub_fail(-EPROTONOSUPPORT,
+			       "%s speaks ABI %u, this library %u; install both of one version",
+			       d->path, i->out_abi,
 			       UB_ABI_VERSION);
 	if (i->out_layout != UB_LAYOUT_VERSION)
-		return ub_fail(-EPROTONOSUPPORT, "%s has group layout %u, this "
-			       "library %u; install both of one version", d->path,
+		return ub_fail(-EPROTONOSUPPORT,
+			       "%s has group layout %u, this library %u; install both of one version",
+			       d->path,
 			       i->out_layout, UB_LAYOUT_VERSION);
 	if (!(i->out_caps & UB_CAP_USER_BARRIER))
-		return ub_fail(-EOPNOTSUPP, "%s cannot map group pages (transport "
-			       "%.16s)", d->path, i->out_transport);
+		return ub_fail(-EOPNOTSUPP,
+			       "%s cannot map group pages (transport %.16s)",
+			       d->path, i->out_transport);
 	if (!(i->out_caps & UB_CAP_COHERENT))
-		return ub_fail(-EOPNOTSUPP, "%s has copied windows (transport "
-			       "%.16s), which this library does not drive", d->path,
+		return ub_fail(-EOPNOTSUPP,
+			       "%s has copied windows (transport %.16s), which this library does not drive",
+			       d->path,
 			       i->out_transport);
 	return 0;
 }
@@ -78,8 +82,9 @@ static int dev_open(struct ub_ctx *ctx, const struct ub_opts *o)
 	d->path = ctx->fabric ? ctx->fabric : UB_DEV_PATH;
 	d->fd = open(d->path, O_RDWR | O_CLOEXEC);
 	if (d->fd < 0) {
-		err = ub_fail(-errno, "%s: %s; load the module and add a fabric, or "
-			      "set UB_FABRIC=host", d->path, strerror(errno));
+		err = ub_fail(-errno,
+			      "%s: %s; load the module and add a fabric, or set UB_FABRIC=host",
+			      d->path, strerror(errno));
 		free(d);
 		return err;
 	}
@@ -115,24 +120,26 @@ static int create_error(struct ub_scope *s, const struct ub_group_create *a,
 {
 	switch (err) {
 	case -EEXIST:
-		return ub_fail(err, "%s: rank %u is taken by node %u, lane %u; give "
-			       "each process its own rank and each job its own key",
+		return ub_fail(err,
+			       "%s: rank %u is taken by node %u, lane %u; give each process its own rank and each job its own key",
 			       s->level_name, s->rank, a->out_clash.node,
 			       a->out_clash.lane);
 	case -EINVAL:
-		return ub_fail(err, "%s: the others gave another number of members "
-			       "than %u, or another machine file than \"%s\" (node "
-			       "%u, lane %u was first)", s->level_name, s->n,
+		return ub_fail(err,
+			       "%s: the others gave another number of members than %u, or another machine file than \"%s\" (node %u, lane %u was first)",
+			       s->level_name, s->n,
 			       s->ctx->machine.title, a->out_clash.node,
 			       a->out_clash.lane);
 	case -E2BIG:
-		return ub_fail(err, "%s: %u members; this fabric has groups of up to "
-			       "%u, with %u flag lines", s->level_name, s->n,
+		return ub_fail(err,
+			       "%s: %u members; this fabric has groups of up to %u, with %u flag lines",
+			       s->level_name, s->n,
 			       dev_of(s)->info.out_max_members,
 			       dev_of(s)->info.out_max_lines);
 	case -ENOSPC:
-		return ub_fail(err, "%s: the fabric has no room for another group; "
-			       "leave scopes with ub_scope_exit()", s->level_name);
+		return ub_fail(err,
+			       "%s: the fabric has no room for another group; leave scopes with ub_scope_exit()",
+			       s->level_name);
 	default:
 		return ub_fail(err, "%s: cannot make the group: %s", s->level_name,
 			       strerror(-err));
@@ -304,6 +311,11 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 
 	switch (err) {
 	case -EINVAL:
+		if (a.out_epoch != b->epoch)
+			return ub_fail(err, "%s: the kernel refuses the wait",
+				       s->level_name);
+		/* Members differ in the operation. */
+		fallthrough;
 	case 0:
 		/* The kernel ran the rest of the rounds. */
 		b->round = b->sched ? b->sched->nrounds : 0;
@@ -323,7 +335,7 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 	case -ESTALE:
 		if (ub_bar_verdict(b, b->epoch))
 			return -EOWNERDEAD;
-		/* fall through */
+		fallthrough;
 	default:
 		return ub_fail(err, "%s: waiting in the kernel: %s",
 			       s->level_name, strerror(-err));
@@ -388,8 +400,9 @@ static int dev_win_alloc(struct ub_win *w, size_t bytes)
 
 		free(a);
 		call(d, UB_IOC_INFO, &now);
-		return ub_fail(err, "a window of %zu bytes on node %u: %s; %llu of "
-			       "%llu bytes of its slice are free", bytes,
+		return ub_fail(err,
+			       "a window of %zu bytes on node %u: %s; %llu of %llu bytes of its slice are free",
+			       bytes,
 			       d->info.out_node, strerror(-err),
 			       (unsigned long long)now.out_free,
 			       (unsigned long long)now.out_slice);
@@ -431,15 +444,17 @@ static int dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 	a.token[1] = m.token[1];
 	err = call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
 	if (err && err != -EEXIST)
-		return ub_fail(err, "%s: cannot attach the window of rank %u (node "
-			       "%u): %s", s->level_name, rank, s->node[rank],
+		return ub_fail(err,
+			       "%s: cannot attach the window of rank %u (node %u): %s",
+			       s->level_name, rank, s->node[rank],
 			       strerror(-err));
 	w->handle[rank] = m.desc.gva;
 	w->size[rank] = m.desc.length;
 	w->peer[rank] = map_window(w, m.desc.gva, m.desc.length);
 	if (!w->peer[rank])
-		return ub_fail(-errno, "%s: cannot map the window of rank %u (node "
-			       "%u): %s", s->level_name, rank, s->node[rank],
+		return ub_fail(-errno,
+			       "%s: cannot map the window of rank %u (node %u): %s",
+			       s->level_name, rank, s->node[rank],
 			       strerror(errno));
 	return 0;
 }

@@ -23,17 +23,21 @@
  * @a: the arena
  * @own: mapped by this context
  * @slots: group slots in it
+ * @inits: number of this ub_init(), the same for all its ranks
  */
 struct ub_host {
 	struct ub_host_arena *a;
 	bool own;
 	struct ub_slots slots;
+	uint64_t inits;
 };
 
 static struct ub_host *host_of(const struct ub_scope *s)
 {
 	return s->ctx->priv;
 }
+
+static bool host_crowded(struct ub_ctx *ctx);
 
 /* ---- joining ---- */
 
@@ -54,8 +58,8 @@ static struct ub_host_arena *find_arena(struct ub_ctx *ctx)
 		return a;
 	}
 	if (ctx->nranks != 1) {
-		ub_fail(-EINVAL, "%d ranks but no UB_HOST_FD; start with ubrun, or "
-			"give threads an arena in ub_opts.host_arena",
+		ub_fail(-EINVAL,
+			"%d ranks but no UB_HOST_FD; start with ubrun, or give threads an arena in ub_opts.host_arena",
 			ctx->nranks);
 		errno = EINVAL;
 		return NULL;
@@ -95,7 +99,9 @@ static int host_open(struct ub_ctx *ctx, const struct ub_opts *o)
 	err = ub_host_up(h->a, ctx->rank, ctx->own_node);
 	if (err)
 		goto fail;
+	h->inits = ub_host_live(h->a, ctx->rank)->inits;
 	ctx->priv = h;
+	host_crowded(ctx);	/* shows the others this rank's CPUs */
 	return 0;
 fail:
 	if (h->own)
@@ -137,7 +143,7 @@ static uint64_t group_id(const struct ub_scope *s, const uint64_t key[2])
 			id = mix(id, s->world_rank[i]);
 	} else {
 		/* A second ub_init() of the job makes another world. */
-		id = mix(id, ub_host_live(h->a, s->ctx->rank)->inits);
+		id = mix(id, h->inits);
 	}
 	return mix(id, s->n) & UB_SLOT_ID_MASK;
 }
@@ -181,15 +187,17 @@ static int claim(struct ub_scope *s)
 
 		slot = ub_slots_claim(&h->slots, s->id, &word);
 		s->word = word;
-		if (slot == -ENOSPC)
+		/* Also for -EAGAIN: a member may have died freeing the slot. */
+		if (slot < 0)
 			for (k = 0; k < h->slots.nslots; k++)
 				collect(s->ctx, k);
 		if (slot < 0)
 			sched_yield();
 	}
 	if (slot < 0)
-		return ub_fail(slot, "%s: no room for another group, %u are there; "
-			       "leave scopes with ub_scope_exit()", s->level_name,
+		return ub_fail(slot,
+			       "%s: no room for another group, %u are there; leave scopes with ub_scope_exit()",
+			       s->level_name,
 			       h->slots.nslots);
 	s->slot = slot;
 	return 0;
@@ -201,8 +209,8 @@ static int clash_error(struct ub_scope *s, int err, uint64_t clash)
 		return ub_fail(err, "%s: rank %u is taken by another process",
 			       s->level_name, s->rank);
 	if (err == -EINVAL)
-		return ub_fail(err, "%s: this rank has %u members and machine \"%s\", "
-			       "the others %u members%s; give all the same",
+		return ub_fail(err,
+			       "%s: this rank has %u members and machine \"%s\", the others %u members%s; give all the same",
 			       s->level_name, s->n, s->ctx->machine.title,
 			       UB_FORM_N(clash), UB_FORM_N(clash) == s->n ?
 			       " and another machine file" : "");
@@ -266,7 +274,7 @@ static int join_group(struct ub_scope *s)
 	struct ub_host *h = host_of(s);
 	const struct ub_slot_member me = {
 		.who = UB_WHO(0, s->ctx->own_node, s->ctx->rank),
-		.lane_inc = ub_host_live(h->a, s->ctx->rank)->inits,
+		.lane_inc = h->inits,
 	};
 	struct ub_grp g;
 	__u64 clash = 0;
@@ -315,10 +323,17 @@ static void host_look(struct ub_scope *s)
 	struct ub_bar *b = &s->bar;
 	uint32_t i;
 
-	for (i = 0; i < s->n; i++)
-		if (!(ub_ld(&b->g.line[i].arrival) & UB_ARR_FINAL) &&
-		    ub_host_dead(h->a, s->world_rank[i]))
+	for (i = 0; i < s->n; i++) {
+		uint32_t rank = s->world_rank[i];
+
+		if (ub_ld(&b->g.line[i].arrival) & UB_ARR_FINAL)
+			continue;
+		/* Who left fenced itself, unless it never joined this group. */
+		if (ub_host_dead(h->a, rank))
 			ub_grp_fence(&b->g, i, UB_REASON_EXIT);
+		else if (ub_host_left(h->a, rank, h->inits))
+			ub_grp_fence(&b->g, i, UB_REASON_LEFT);
+	}
 	s->look = ub_now() + UB_LOOK_NS;
 }
 
@@ -442,9 +457,9 @@ static int host_win_alloc(struct ub_win *w, size_t bytes)
 		return 0;
 	w->handle[me] = ub_host_alloc(h->a, bytes);
 	if (!w->handle[me])
-		return ub_fail(-ENOSPC, "a window of %zu bytes: no such run in the "
-			       "arena, %llu of %llu bytes are free; set "
-			       "UB_HOST_MEM to more", bytes,
+		return ub_fail(-ENOSPC,
+			       "a window of %zu bytes: no such run in the arena, %llu of %llu bytes are free; set UB_HOST_MEM to more",
+			       bytes,
 			       (unsigned long long)ub_host_room(h->a),
 			       (unsigned long long)(h->a->heap_units *
 						    UB_HOST_UNIT));
@@ -471,8 +486,7 @@ static int host_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 	struct host_desc d = *(const struct host_desc *)mail;
 
 	if (d.size > h->a->size || d.off > h->a->size - d.size)
-		return ub_fail(-EINVAL, "rank %u described a window outside the "
-			       "arena", rank);
+		return ub_fail(-EINVAL, "rank %u described a window outside the arena", rank);
 	w->handle[rank] = d.off;
 	w->size[rank] = d.size;
 	w->peer[rank] = d.size ? (char *)h->a + d.off : NULL;

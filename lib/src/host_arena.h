@@ -122,6 +122,8 @@ int ub_host_up(struct ub_host_arena *a, uint32_t rank, uint32_t node);
 void ub_host_down(struct ub_host_arena *a, uint32_t rank);
 /** ub_host_dead() - did @rank end without ub_fini() */
 bool ub_host_dead(struct ub_host_arena *a, uint32_t rank);
+/** ub_host_left() - did @rank call ub_fini() for its ub_init() number @inits */
+bool ub_host_left(struct ub_host_arena *a, uint32_t rank, uint64_t inits);
 /** ub_host_wake() - wake who sleeps on the words of a group's members */
 struct ub_grp;
 void ub_host_wake(const struct ub_grp *g);

@@ -37,15 +37,17 @@ int ub_host_up(struct ub_host_arena *a, uint32_t rank, uint32_t node)
 		usleep(1000);
 		if (!pthread_mutex_trylock(&l->lock))
 			break;
-		return ub_fail(-EEXIST, "another process is rank %u of this job; "
-			       "give each its own UB_RANK", rank);
+		return ub_fail(-EEXIST,
+			       "another process is rank %u of this job; give each its own UB_RANK",
+			       rank);
 	case EOWNERDEAD:
 		pthread_mutex_unlock(&l->lock);
-		/* fall through */
+		fallthrough;
 	default:
 		set_state(l, UB_HOST_EXIT);
-		return ub_fail(-EOWNERDEAD, "rank %u of this job ended before; a "
-			       "rank cannot be started again", rank);
+		return ub_fail(-EOWNERDEAD,
+			       "rank %u of this job ended before; a rank cannot be started again",
+			       rank);
 	}
 	l->node = node;
 	__atomic_fetch_add(&l->inits, 1, __ATOMIC_RELEASE);
@@ -91,6 +93,17 @@ bool ub_host_dead(struct ub_host_arena *a, uint32_t rank)
 		return false;
 	}
 	return state_of(l) == UB_HOST_EXIT;
+}
+
+bool ub_host_left(struct ub_host_arena *a, uint32_t rank, uint64_t inits)
+{
+	struct ub_host_live *l = ub_host_live(a, rank);
+
+	/* In this order: the next ub_init() counts before it says UP. */
+	if (__atomic_load_n(&l->inits, __ATOMIC_ACQUIRE) > inits)
+		return true;
+	return state_of(l) == UB_HOST_LEFT &&
+	       __atomic_load_n(&l->inits, __ATOMIC_ACQUIRE) >= inits;
 }
 
 void ub_host_wake(const struct ub_grp *g)

@@ -18,14 +18,17 @@ static int check(struct ub_scope *s, struct ub_win *w, int rank, size_t off,
 	if (unlikely(!s || !w))
 		return ub_fail(-EINVAL, "%s(): scope or window is NULL", call);
 	if (unlikely(!__atomic_load_n(s->alive, __ATOMIC_RELAXED)))
-		return ub_fail(-EPERM, "%s() in a child of the process that made "
-			       "the context", call);
+		return ub_fail(-EPERM,
+			       "%s() in a child of the process that made the context",
+			       call);
 	if (unlikely(rank < 0 || (uint32_t)rank >= w->scope->n))
-		return ub_fail(-EINVAL, "%s(): rank %d; the window's scope has 0 to "
-			       "%u", call, rank, w->scope->n - 1);
+		return ub_fail(-EINVAL,
+			       "%s(): rank %d; the window's scope has 0 to %u",
+			       call, rank, w->scope->n - 1);
 	if (unlikely(off > w->size[rank] || len > w->size[rank] - off))
-		return ub_fail(-ERANGE, "%s(): %zu bytes at offset %zu, but rank %d "
-			       "gave %llu to the window", call, len, off, rank,
+		return ub_fail(-ERANGE,
+			       "%s(): %zu bytes at offset %zu, but rank %d gave %llu to the window",
+			       call, len, off, rank,
 			       (unsigned long long)w->size[rank]);
 	v = ub_ld(&w->scope->bar.g.head->verdict);
 	if (unlikely(v) && UB_VERDICT_MEMBER(v) == (uint32_t)rank)
@@ -111,8 +114,9 @@ int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 	int err;
 
 	if ((width != 4 && width != 8) || off % width)
-		return ub_fail(-EINVAL, "ub_atomic(): width %d at offset %zu; give "
-			       "4 or 8, aligned", width, off);
+		return ub_fail(-EINVAL,
+			       "ub_atomic(): width %d at offset %zu; give 4 or 8, aligned",
+			       width, off);
 	if ((unsigned int)op > UB_ATOMIC_XOR)
 		return ub_fail(-EINVAL, "ub_atomic(): unknown operation %d", op);
 	err = check(s, win, rank, off, width, "ub_atomic");

@@ -34,8 +34,7 @@ static void level_name(const struct ub_ctx *ctx, int i, char name[UB_NAME_LEN])
 		n = "node";
 	else if (i < levels(ctx) - 2)
 		n = ctx->machine.name[i - 1];
-	memset(name, 0, UB_NAME_LEN);
-	memcpy(name, n, strnlen(n, UB_NAME_LEN - 1));
+	snprintf(name, UB_NAME_LEN, "%s", n);
 }
 
 static struct ub_count level_count(struct ub_ctx *ctx, int i)

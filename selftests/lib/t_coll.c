@@ -57,7 +57,7 @@ static int integers(struct ub_ctx *ctx, struct ub_scope *w)
 
 	(void)ctx;
 	for (i = 0; i < 100; i++)
-		a[i] = (me + 1) * (i % 2 ? -1 : 1) * 700000000;
+		a[i] = (uint32_t)((me + 1) * (i % 2 ? -1 : 1)) * 700000000u;
 	T_CHECK(!ub_allreduce(w, a, sum, 100, UB_INT32, UB_OP_SUM));
 	T_CHECK(!ub_allreduce(w, a, min, 100, UB_INT32, UB_OP_MIN));
 	for (i = 0; i < 100; i++) {

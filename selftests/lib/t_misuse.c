@@ -198,6 +198,37 @@ static bool clashes(void)
 	return !bad;
 }
 
+/* Another machine file on one rank fails all, soon and by name. */
+static bool machines_differ(void)
+{
+	int fd = ub_host_arena_create(3, 1 << 20), r, status, bad = 0;
+	uint64_t t = t_now();
+
+	for (r = 0; r < 3; r++) {
+		struct ub_ctx *ctx;
+
+		if (fork())
+			continue;
+		t_env("UB_RANK", r);
+		t_env("UB_SIZE", 3);
+		t_env("UB_HOST_FD", fd);
+		if (r == 1) {
+			usleep(50000);
+			setenv("UB_MACHINE", "lib/machines/2x2.yaml", 1);
+			_exit(!(ub_init(&ctx, NULL) == -EINVAL &&
+				strstr(ub_last_error(), "machine")));
+		}
+		_exit(!(ub_init(&ctx, NULL) == -EOWNERDEAD &&
+			strstr(ub_last_error(), "rank 1")));
+	}
+	for (r = 0; r < 3; r++) {
+		wait(&status);
+		bad |= status;
+	}
+	close(fd);
+	return !bad && t_now() - t < 5000000000ULL;
+}
+
 /* Joining, leaving and joining again: a program may have several sections. */
 static bool sections(void)
 {
@@ -232,7 +263,7 @@ static bool sections(void)
 
 int main(void)
 {
-	t_plan(8);
+	t_plan(9);
 	t_result(!t_run(1, NULL, two_threads), "two threads in one scope");
 	printf("# -EBUSY was%s seen\n", busy_seen ? "" : " not");
 	t_result(!t_run(2, NULL, blocked_thread), "a second thread gets -EBUSY");
@@ -241,6 +272,7 @@ int main(void)
 	t_result(!t_run(3, NULL, arguments), "bad arguments");
 	t_result(init_errors(), "bad environments");
 	t_result(clashes(), "two processes of one rank");
+	t_result(machines_differ(), "machine files that differ");
 	t_result(sections(), "ub_init() again and again");
 	return t_end();
 }

@@ -7,6 +7,7 @@
 #	mutants.sh <out dir> [name ..]
 #
 # Environment: CC. Run from the top of the tree, see pure.mk.
+# shellcheck disable=SC2086,SC2016
 out=${1:?out dir}/mutants
 shift
 only=" $* "

@@ -11,10 +11,12 @@ pure_san := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 pure_cc := $(CC) $(pure_warn) -g -O2 $(pure_inc)
 pure_hdr := $(wildcard kernel/*.h kernel/include/uapi/ub/*.h selftests/pure/*.h)
 
+# UB_LONG=1: half an hour of random walks from a seed of the day.
+pure_walks := $(if $(UB_LONG),-r 3000000 -S $(shell date +%j),-r 5000)
 pure_slots := -DUB_EXPLORE -include selftests/pure/explore_memset.h
 
 pure_san_tests := t_gaddr t_layout t_schedule t_engine
-pure_tests := $(pure_san_tests) t_slots explore explore_asan
+pure_tests := $(pure_san_tests) t_slots t_tsan explore explore_asan
 pure_bins := $(addprefix $(pure_out)/,$(pure_tests))
 pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c
 
@@ -24,8 +26,8 @@ pure-build: $(pure_bins)
 
 pure-check: $(pure_bins)
 	selftests/pure/run.sh $(pure_san_tests:%=$(pure_out)/%) $(pure_out)/t_slots \
-		"$(pure_out)/explore_asan -l 1 -r 500" \
-		"$(pure_out)/explore -r 20000" \
+		$(pure_out)/t_tsan "$(pure_out)/explore_asan -l 1 -r 300" \
+		"$(pure_out)/explore $(pure_walks)" \
 		"selftests/pure/mutants.sh $(pure_out)"
 
 $(pure_out):
@@ -37,6 +39,9 @@ $(addprefix $(pure_out)/,$(pure_san_tests)): $(pure_out)/%: selftests/pure/%.c \
 
 $(pure_out)/t_slots: selftests/pure/t_slots.c kernel/slots.c $(pure_hdr) | $(pure_out)
 	$(pure_cc) $(pure_san) $(pure_slots) -o $@ $< kernel/slots.c
+
+$(pure_out)/t_tsan: selftests/pure/t_tsan.c kernel/schedule.c kernel/engine.c $(pure_hdr) | $(pure_out)
+	$(pure_cc) -fsanitize=thread -o $@ $< kernel/schedule.c kernel/engine.c -lpthread
 
 # The explorer switches stacks by hand; the fast build is the one that searches.
 $(pure_out)/explore: selftests/pure/explore.c $(pure_c) $(pure_hdr) | $(pure_out)

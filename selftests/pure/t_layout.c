@@ -168,8 +168,9 @@ AT(ub_shm_header, reserved, 64);
 SIZE(ub_shm_node, 128); ALIGN(ub_shm_node, 8);
 AT(ub_shm_node, word, 0); AT(ub_shm_node, incarnation, 8);
 AT(ub_shm_node, generation, 16); AT(ub_shm_node, bell, 24);
-AT(ub_shm_node, reason, 32); AT(ub_shm_node, reserved, 40);
-AT(ub_shm_node, heartbeat, 64); AT(ub_shm_node, reserved2, 72);
+AT(ub_shm_node, reason, 32); AT(ub_shm_node, poke, 40);
+AT(ub_shm_node, reserved, 48); AT(ub_shm_node, heartbeat, 64);
+AT(ub_shm_node, reserved2, 72);
 
 SIZE(ub_shm_window, 128); ALIGN(ub_shm_window, 8);
 AT(ub_shm_window, generation, 0); AT(ub_shm_window, gva, 8);

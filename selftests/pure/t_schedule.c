@@ -309,7 +309,7 @@ int main(int argc, char **argv)
 	}
 	ktap_done("lanes of one node to 64, 1 to 8 ports");
 	for (i = 0; i < 1000; i++) {
-		n = random_machine(&shape, node, i % 10 ? 160 : MAXN,
+		n = random_machine(&shape, node, i % 20 ? 100 : MAXN,
 				   i % 4 ? 4 : UB_MAX_PORTS);
 		members += n;
 		most = n > most ? n : most;

@@ -10,10 +10,9 @@
 #
 # usage: shared_atomics.sh [ub.ko]	default kernel/ub.ko, ./ub.ko if there
 # shellcheck source=common.sh
-cd "$(dirname "$0")/../.." || exit 1
-. selftests/static/common.sh
+. "$(dirname "$0")/common.sh"
 
-private='lane_incarnation'
+private='lane_incarnation|mm_users|&probed'
 
 atomics='(^|[^A-Za-z0-9_])('
 atomics+='(arch_|sync_|raw_)?(try_)?cmpxchg(64|128|_double)?(_local|_relaxed|_acquire|_release)?'
@@ -65,7 +64,7 @@ locks()
 {
 	objdump -r -j .smp_locks "$1" 2>/dev/null | awk '
 		$2 ~ /^R_/ { n = split($3, part, /[+]/)
-			     print part[1], n > 1 ? part[2] : "0x0" }' |
+			     print part[1], (n > 1) ? part[2] : "0x0" }' |
 		while read -r sec at; do
 			printf '%s %x\n' "$sec" $((at))
 		done
@@ -89,6 +88,8 @@ module()
 	local fn sec at lock w found
 
 	locks "$ko" | sort -u >"$tmp/locks"
+	[ -s "$tmp/locks" ] || ! objdump -h "$ko" | grep -q ' \.smp_locks ' ||
+		echo "cannot read .smp_locks"
 	swaps "$ko" >"$tmp/swaps"
 	while read -r fn sec at lock; do
 		case " $engine $slots " in *" $fn "*) ;; *) continue ;; esac

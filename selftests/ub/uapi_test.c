@@ -438,7 +438,7 @@ TEST_F(call, info)
 		EXPECT_EQ(i.out_abi, UB_ABI_VERSION);
 		EXPECT_EQ(i.out_layout, UB_LAYOUT_VERSION);
 		EXPECT_EQ(i.out_node, node);
-		EXPECT_EQ(i.out_detect_ms, 300);
+		EXPECT_EQ(i.out_detect_ms, detect_ms());
 		EXPECT_EQ(i.out_memtype, UB_MEMTYPE_WB);
 		EXPECT_STREQ(i.out_transport, "loop");
 		EXPECT_TRUE(i.out_caps & UB_CAP_COHERENT);

@@ -3,9 +3,10 @@
  * What the tests of /dev/ubfab<N> share: calls that return 0 or -errno, and
  * members of a group that run in threads or processes.
  *
- * The tests expect "insmod ub.ko loop_nodes=4 test_hooks=1 detect_ms=300":
- * four nodes of one fabric in one kernel. A thread must not ASSERT (the
- * harness jumps); it leaves its results in its struct member.
+ * The tests expect "insmod ub.ko loop_nodes=4 test_hooks=1", four nodes of
+ * one fabric in one kernel; detect_ms=300 for those in which nodes die. A
+ * thread must not ASSERT (the harness jumps); it leaves its results in its
+ * struct member.
  */
 #ifndef UB_SELFTEST_UTIL_H
 #define UB_SELFTEST_UTIL_H
@@ -77,6 +78,24 @@ static inline void sleep_ms(unsigned int ms)
 static inline int call(int fd, unsigned long cmd, void *arg)
 {
 	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
+}
+
+/* The detection time that the module was loaded with, in ms. */
+static inline unsigned int detect_ms(void)
+{
+	static unsigned int ms;
+	FILE *f;
+
+	if (ms)
+		return ms;
+	ms = 300;
+	f = fopen("/sys/module/ub/parameters/detect_ms", "r");
+	if (f) {
+		if (fscanf(f, "%u", &ms) != 1 || !ms)
+			ms = 300;
+		fclose(f);
+	}
+	return ms;
 }
 
 static inline int open_node(int node)

@@ -429,7 +429,7 @@ TEST_F(window, old_incarnation)
 	ASSERT_EQ(win_create(fd, UNIT, RW, &c), 0);
 	ASSERT_EQ(win_attach(self->peer, &c, RW), 0);
 	ASSERT_EQ(test_op(fd, UB_TEST_KILL, 0, 0, NULL), 0);
-	sleep_ms(1000);
+	sleep_ms(3 * detect_ms());
 	EXPECT_EQ(get8(self->peer, c.out_desc.gva, &v), -EOWNERDEAD);
 	ret = win_attach(self->home, &c, RW);
 	EXPECT_EQ(ret, -EOWNERDEAD);
