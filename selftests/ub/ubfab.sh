@@ -159,7 +159,9 @@ t_groups()
 	has "^$dev: lane [0-9]+ group [1-9][0-9]* slot [0-9]+ level [a-z]+ member 1 of 2 epoch [1-9]" \
 		"$ubfab" -d stats show dev "$dev" &&
 	json 'map(select(.lane != null and .epoch > 0)) | length >= 2' \
-		"$ubfab" -dj stats show dev "$dev" || rc=1
+		"$ubfab" -dj stats show dev "$dev" &&
+	soon json 'any(.level == "ubperf" and .sleeps > 0 and .by_record > 0)' \
+		"$ubfab" -j stats show dev "$dev" || rc=1
 	kill $! 2>/dev/null
 	wait $! 2>/dev/null
 	[ $rc -eq 0 ] || cat "$tmp/job"
