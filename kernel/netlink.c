@@ -254,7 +254,11 @@ static u32 nl_node_state(struct ub_fabric *f, u32 index,
 		return UB_NL_STATE_FENCED;
 	if (UB_NODE_STATE(v->word) == UB_NODE_CLAIMING)
 		return UB_NL_STATE_JOINING;
-	if (UB_NODE_STATE(v->word) != UB_NODE_UP || !f->peer[index].alive)
+	if (UB_NODE_STATE(v->word) != UB_NODE_UP)
+		return UB_NL_STATE_DOWN;
+	if (f->peer[index].incarnation != v->incarnation)
+		return UB_NL_STATE_JOINING;	/* the tick has not seen it yet */
+	if (!f->peer[index].alive)
 		return UB_NL_STATE_DOWN;
 	return UB_NL_STATE_UP;
 }
@@ -264,6 +268,7 @@ static int nl_put_node(struct sk_buff *skb, struct ub_fabric *f, u32 index,
 {
 	const struct ub_peer *p = &f->peer[index];
 	u32 state = nl_node_state(f, index, v);
+	bool seen = p->incarnation == v->incarnation;
 	u64 age = ktime_to_ns(ktime_sub(ktime_get(), p->seen));
 	void *hdr;
 
@@ -275,8 +280,8 @@ static int nl_put_node(struct sk_buff *skb, struct ub_fabric *f, u32 index,
 	    nla_put_u32(skb, UB_NL_A_NODE, UB_NODE_ID(v->word)) ||
 	    nla_put_u64_64bit(skb, UB_NL_A_INCARNATION, v->incarnation, UB_NL_A_PAD) ||
 	    nla_put_u32(skb, UB_NL_A_STATE, state) ||
-	    (state && nla_put_u32(skb, UB_NL_A_REASON, p->reason)) ||
-	    (p->seen && nla_put_u64_64bit(skb, UB_NL_A_AGE_NS, age, UB_NL_A_PAD)) ||
+	    (state && seen && nla_put_u32(skb, UB_NL_A_REASON, p->reason)) ||
+	    (seen && nla_put_u64_64bit(skb, UB_NL_A_AGE_NS, age, UB_NL_A_PAD)) ||
 	    (index == f->self && nla_put_flag(skb, UB_NL_A_SELF))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;

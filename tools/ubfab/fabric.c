@@ -43,7 +43,7 @@ int fabric_list(int64_t minor, struct fabric **list, size_t *count)
 {
 	struct listing l = { 0 };
 	int err = ubnl_about(UB_NL_CMD_FABRIC_GET, minor < 0 ? NLM_F_DUMP : 0,
-			   minor, list_one, &l);
+			     minor, list_one, &l);
 
 	if (!err && l.failed)
 		err = say("out of memory");
@@ -102,7 +102,7 @@ static int show(int64_t minor, int64_t *loop)
 
 	out_begin();
 	err = ubnl_about(UB_NL_CMD_FABRIC_GET, minor < 0 ? NLM_F_DUMP : 0, minor,
-		       show_one, loop);
+			 show_one, loop);
 	return err ?: out_end();
 }
 

@@ -38,7 +38,7 @@ static int node_show(struct args *a)
 	out_begin();
 	for (i = 0; i < n && !err; i++)
 		err = ubnl_about(UB_NL_CMD_NODE_GET, NLM_F_DUMP, f[i].minor,
-			       show_one, &f[i]);
+				 show_one, &f[i]);
 	free(f);
 	return err ?: out_end();
 }

@@ -140,8 +140,8 @@ static int show_levels(uint32_t minor)
 	}
 	free(l);
 	if (!err && opts.details)
-		err = ubnl_about(UB_NL_CMD_GROUP_GET, NLM_F_DUMP, minor, show_group,
-			       NULL);
+		err = ubnl_about(UB_NL_CMD_GROUP_GET, NLM_F_DUMP, minor,
+				 show_group, NULL);
 	return err;
 }
 
@@ -158,7 +158,7 @@ static int stats_show(struct args *a)
 	out_begin();
 	for (i = 0; i < n && !err; i++)
 		err = ubnl_about(UB_NL_CMD_STATS_GET, 0, f[i].minor, show_fabric,
-			       NULL) ?:
+				 NULL) ?:
 		      show_levels(f[i].minor);
 	free(f);
 	return err ?: out_end();

@@ -92,7 +92,7 @@ enum ub_nl_state {
 	UB_NL_STATE_UP		= 0,
 	UB_NL_STATE_FENCED	= 1,
 	UB_NL_STATE_DOWN	= 2,	/* nodes: silent or left */
-	UB_NL_STATE_JOINING	= 3	/* nodes: its record is being claimed */
+	UB_NL_STATE_JOINING	= 3	/* nodes: being claimed, or not looked at yet */
 };
 
 #endif /* _UAPI_UB_NETLINK_H */
