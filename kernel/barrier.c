@@ -74,13 +74,8 @@ void ub_bar_ring(struct ub_gmember *gm)
 	}
 	if (local)
 		ub_bar_wake_local(f);
-	if (!f->ops->ring)
-		return;
-	for_each_set_bit(i, rung, UB_SHM_MAX_NODES) {
-		ub_count(f, rings);
-		trace_ub_ring(f, gm->id, i);
-		f->ops->ring(f, ub_ld(&ub_shm_node_rec(f, i)->bell));
-	}
+	for_each_set_bit(i, rung, UB_SHM_MAX_NODES)
+		ub_member_ring(f, i, gm->id, false);
 }
 
 /* Put the member on the list that rings look at, and announce it. */
@@ -110,19 +105,19 @@ static void sleep_end(struct ub_gmember *gm)
  */
 static int sleep_once(struct ub_gmember *gm, u64 until, bool killable)
 {
-	u64 now = ktime_get_ns();
-	ktime_t left = ns_to_ktime(until > now ? until - now : 0);
+	u64 now = ktime_get_ns(), left = until > now ? until - now : 0;
+	long jiffies_left = nsecs_to_jiffies(left) + 1;
 	int err;
 
 	ub_stat_inc(gm, sleeps);
 	trace_ub_sleep(gm->fabric, gm->id, gm->bar.me, gm->bar.epoch);
 	if (killable) {
 		err = wait_event_killable_timeout(gm->wq, READ_ONCE(gm->rung),
-				nsecs_to_jiffies(ktime_to_ns(left)) + 1);
+						  jiffies_left);
 		return err < 0 ? -EINTR : 0;
 	}
 	err = wait_event_interruptible_hrtimeout(gm->wq, READ_ONCE(gm->rung),
-						 left);
+						 ns_to_ktime(left));
 	return err == -ERESTARTSYS ? -EINTR : 0;
 }
 
@@ -205,10 +200,15 @@ static int record(struct ub_gmember *gm)
 		report_lost(gm);
 		return -EOWNERDEAD;
 	}
-	if (state != UB_BAR_DONE)
-		return 0;
-	ub_stat_inc(gm, by_record);
-	return 1;
+	return state == UB_BAR_DONE;
+}
+
+/* Was it the record that ended a wait? */
+static int by_record(struct ub_gmember *gm, int ret)
+{
+	if (ret > 0)
+		ub_stat_inc(gm, by_record);
+	return ret;
 }
 
 /**
@@ -247,6 +247,26 @@ static bool spin(struct ub_gmember *gm)
 	return done;
 }
 
+/* Wait, spinning first or asleep at once: 0 or an error. */
+static int wait_for(struct ub_gmember *gm, u64 timeout, bool killable,
+		    bool spinning)
+{
+	struct ub_fabric *f = gm->fabric;
+	int ret;
+
+	trace_ub_wait_begin(f, gm->id, gm->bar.me, gm->bar.epoch);
+	if (spinning && spin(gm)) {
+		ret = 0;
+	} else {
+		ret = ub_bar_sleep_on(gm, timeout, killable, record);
+		ret = by_record(gm, ret) > 0 ? 0 : ret;
+	}
+	if (ret == -ETIMEDOUT)
+		ub_stat_inc(gm, timeouts);
+	trace_ub_wait_end(f, gm->id, gm->bar.me, gm->bar.epoch, ret);
+	return ret;
+}
+
 /**
  * ub_bar_wait() - wait for the epoch that the member arrived at
  * @gm: the member; its driver is held
@@ -258,9 +278,7 @@ static bool spin(struct ub_gmember *gm)
  */
 int ub_bar_wait(struct ub_gmember *gm, u64 timeout, bool killable)
 {
-	int ret = ub_bar_sleep_on(gm, timeout, killable, record);
-
-	return ret > 0 ? 0 : ret;
+	return wait_for(gm, timeout, killable, false);
 }
 
 /**
@@ -311,8 +329,9 @@ void ub_bar_missing_info(struct ub_gmember *gm, struct ub_lost *lost)
 		lost->incarnation = gm->table[m].node_incarnation;
 		home = ub_group_home(gm, m);
 		if (home < f->geo.max_nodes && home != f->self)
-			lost->heartbeat_age_ns = ktime_to_ns(ktime_sub(ktime_get(),
-							f->peer[home].seen));
+			lost->heartbeat_age_ns =
+				ktime_to_ns(ktime_get()) -
+				ktime_to_ns(f->peer[home].seen);
 	}
 	ub_fabric_exit(f);
 }
@@ -371,7 +390,7 @@ static int test_once(struct ub_gmember *gm)
 
 	if (ret)
 		return ret;
-	ret = ub_bar_poll(&gm->bar) ? 1 : record(gm);
+	ret = ub_bar_poll(&gm->bar) ? 1 : by_record(gm, record(gm));
 	ub_fabric_exit(gm->fabric);
 	return ret ? ret : -EAGAIN;
 }
@@ -393,7 +412,6 @@ static int finish(struct ub_gmember *gm, struct ub_barrier *arg, int ret)
 		ub_bar_lost(gm, &arg->out_lost);
 		return ret;
 	case -ETIMEDOUT:
-		ub_stat_inc(gm, timeouts);
 		ub_bar_missing_info(gm, &arg->out_lost);
 		return ret;
 	case -EINTR:	/* ARRIVE is cleared: nothing is lost */
@@ -403,11 +421,19 @@ static int finish(struct ub_gmember *gm, struct ub_barrier *arg, int ret)
 	}
 }
 
+/* A library has spun before it comes here. */
+static bool may_spin(u32 flags)
+{
+	return !(flags & (UB_BARRIER_SLEEP | UB_BARRIER_HANDOVER));
+}
+
 static int run(struct ub_gmember *gm, struct ub_barrier *arg)
 {
 	u64 from = arg->flags & UB_BARRIER_HANDOVER ? UB_DRIVER_USER :
 						      UB_DRIVER_NONE;
-	u32 flags = arg->flags;
+	const u32 flags = arg->flags;
+	const bool wait = flags & UB_BARRIER_WAIT;
+	const bool test = flags & UB_BARRIER_TEST;
 	int ret;
 
 	ret = ub_file_enter(gm->file);
@@ -420,18 +446,15 @@ static int run(struct ub_gmember *gm, struct ub_barrier *arg)
 	ret = begin(gm, arg);
 	ub_fabric_exit(gm->fabric);
 
-	if (!ret && (flags & UB_BARRIER_TEST))
-		ret = test_once(gm);
-	else if (!ret && (flags & UB_BARRIER_WAIT)) {
-		if (!(flags & (UB_BARRIER_SLEEP | UB_BARRIER_HANDOVER)) &&
-		    spin(gm))
-			ret = 1;
-		else
-			ret = ub_bar_wait(gm, arg->timeout, false) ?: 1;
-	} else if (ret == 1 && !(flags & (UB_BARRIER_WAIT | UB_BARRIER_TEST))) {
+	if (ret == 1 && (wait || test))
+		by_record(gm, ret);
+	else if (ret == 1)
 		ret = 0;	/* the result is for the WAIT to come */
-	}
-	if (ret || (flags & (UB_BARRIER_WAIT | UB_BARRIER_TEST)))
+	else if (!ret && test)
+		ret = test_once(gm);
+	else if (!ret && wait)
+		ret = wait_for(gm, arg->timeout, false, may_spin(flags)) ?: 1;
+	if (ret || wait || test)
 		ret = finish(gm, arg, ret);
 	else
 		arg->out_epoch = gm->bar.epoch;

@@ -82,14 +82,21 @@ static int complete_table(struct ub_gmember *gm)
 	u32 n = gm->bar.g.n, i;
 	struct ub_sched *sched;
 	u32 *node;
+	int err;
 
 	node = kvcalloc(n, sizeof(*node), GFP_KERNEL);
 	if (!node)
 		return -ENOMEM;
+	err = ub_file_enter(gm->file);
+	if (err) {
+		kvfree(node);
+		return err;
+	}
 	for (i = 0; i < n; i++) {
 		ub_group_home(gm, i);
 		node[i] = gm->table[i].node;
 	}
+	ub_fabric_exit(f);
 	sched = ub_sched_build(node, n, gm->bar.me, &gm->shape);
 	kvfree(node);
 	if (!sched)

@@ -120,11 +120,12 @@ bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation)
  * ub_member_ring() - wake the sleepers of another node
  * @f: the fabric
  * @index: of its record
+ * @group: that concerns them, for the trace; 0 when none does
  * @poke: have it tick at once, too
  *
  * Context: any; the shared memory is there.
  */
-void ub_member_ring(struct ub_fabric *f, u32 index, bool poke)
+void ub_member_ring(struct ub_fabric *f, u32 index, u64 group, bool poke)
 {
 	struct ub_shm_node *rec = ub_shm_node_rec(f, index);
 	u64 bell;
@@ -137,7 +138,7 @@ void ub_member_ring(struct ub_fabric *f, u32 index, bool poke)
 	if (!bell)
 		return;
 	ub_count(f, rings);
-	trace_ub_ring(f, 0, index);
+	trace_ub_ring(f, group, index);
 	f->ops->ring(f, bell);
 }
 
@@ -154,7 +155,7 @@ void ub_member_poke_all(struct ub_fabric *f)
 
 	for (i = 0; i < f->geo.max_nodes; i++)
 		if (i != f->self && ub_member_view(f, i, &v) && ub_view_up(&v))
-			ub_member_ring(f, i, true);
+			ub_member_ring(f, i, 0, true);
 }
 
 /**
@@ -177,7 +178,7 @@ void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason)
 		return;
 	trace_ub_node_fence(f->node, UB_NODE_ID(w), ub_ld(&rec->incarnation),
 			    reason);
-	ub_member_ring(f, index, true);
+	ub_member_ring(f, index, 0, true);
 	ub_member_poke_all(f);
 }
 
