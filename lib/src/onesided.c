@@ -40,7 +40,7 @@ static int check(struct ub_scope *s, struct ub_win *w, int rank, size_t off,
 }
 
 static int __attribute__((cold)) gone(const struct ub_win *w, int rank, int err,
-				       const char *call)
+				      const char *call)
 {
 	if (err == -EOWNERDEAD)
 		return ub_fail(err, "%s(): the memory of rank %d (node %u) is gone with it",

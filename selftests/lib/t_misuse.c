@@ -13,10 +13,10 @@ static void *hammer(void *arg)
 	for (i = 0; i < 200000; i++) {
 		int err = ub_sync(s);
 
-		if (err == -EBUSY)
-			__atomic_store_n(&busy_seen, 1, __ATOMIC_RELAXED);
-		else if (err)
+		if (err && err != -EBUSY)
 			return (void *)-1L;
+		if (err)
+			__atomic_store_n(&busy_seen, 1, __ATOMIC_RELAXED);
 		else
 			done++;
 	}

@@ -142,7 +142,7 @@ static int run_all(int (*fn)(struct ub_ctx *ctx, struct ub_scope *w))
 	}
 	for (i = 0; i < MEMBERS; i++) {
 		pthread_join(m[i].thread, &ret);
-		bad |= ret != NULL;
+		bad |= !!ret;
 	}
 	ub_host_arena_free(arena);
 	return bad;

@@ -141,8 +141,8 @@ static void generations(void)
 			ub_slots_leave(&t, 0, word, 0);
 			expect(collect(0, 9, false), "life %u", i);
 		} else {	/* given up before it was committed */
-			ub_slot_rec(&t, 0)->word = UB_SLOT_WORD(UB_SLOT_FREE,
-						UB_SLOT_GEN(word), 5);
+			word = UB_SLOT_WORD(UB_SLOT_FREE, UB_SLOT_GEN(word), 5);
+			ub_slot_rec(&t, 0)->word = word;
 		}
 	}
 	ktap_done("generations of a slot beyond 65536");

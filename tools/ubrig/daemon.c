@@ -98,12 +98,12 @@ static void cannot_run(struct client *c, const struct node *n, const char *word)
 {
 	if (!n)
 		client_refuse(c, "there is no node '%s': they are 0 to %d", word,
-		       c->d->rig.n - 1);
+			      c->d->rig.n - 1);
 	else if (n->pid)
 		client_refuse(c, "n%d is booting: try again in some seconds", n->index);
 	else
 		client_refuse(c, "n%d is %s: 'ubrig boot %d' starts it", n->index,
-		       node_state_name(n), n->index);
+			      node_state_name(n), n->index);
 }
 
 /* "all", or nodes separated by commas; false when it was refused. */

@@ -26,7 +26,7 @@ static void op_boot(struct client *c, struct node *n)
 {
 	if (n->pid) {
 		client_refuse(c, "n%d is %s: 'ubrig kill %d' ends it first", n->index,
-		       node_state_name(n), n->index);
+			      node_state_name(n), n->index);
 		return;
 	}
 	node_boot(n);
@@ -90,7 +90,7 @@ static void op_resume(struct client *c, struct node *n)
 {
 	if (!n->paused && !n->frozen) {
 		client_refuse(c, "n%d is %s, neither paused nor frozen", n->index,
-		       node_state_name(n));
+			      node_state_name(n));
 		return;
 	}
 	if (n->frozen)
@@ -182,7 +182,7 @@ void client_op(struct client *c, const char *buf, uint32_t len)
 		client_refuse(c, "this rig does not know '%s'", verb);
 	else if (!n)
 		client_refuse(c, "there is no node '%s': they are 0 to %d", arg,
-		       c->d->rig.n - 1);
+			      c->d->rig.n - 1);
 	else
 		node_ops[i].run(c, n);
 }

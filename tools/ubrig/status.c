@@ -12,6 +12,7 @@ static int64_t age_ms(const struct node *n)
 static void status_json(const struct rig *r, struct buf *b)
 {
 	struct json_object *top = json_object_new_object();
+	const int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE;
 	struct json_object *list = json_object_new_array(), *o;
 	int i;
 
@@ -39,10 +40,7 @@ static void status_json(const struct rig *r, struct buf *b)
 	}
 #undef ADD
 	json_object_object_add(top, "nodes", list);
-	buf_printf(b, "%s\n",
-		   json_object_to_json_string_ext(top,
-					JSON_C_TO_STRING_PRETTY |
-					JSON_C_TO_STRING_NOSLASHESCAPE));
+	buf_printf(b, "%s\n", json_object_to_json_string_ext(top, style));
 	json_object_put(top);
 }
 
