@@ -22,6 +22,9 @@
  * is set; a sleeper that does so need not: whoever arrived last has rung. When
  * bar->wake is set, a verdict was published and all are rung in any case. At
  * most one agent drives a struct ub_bar.
+ *
+ * For a barrier without a value ub_bar_straight() does the first lines at once,
+ * up to the sleep, as long as there is nothing to tell or to wake.
  */
 #ifndef UB_ENGINE_H
 #define UB_ENGINE_H
@@ -240,27 +243,31 @@ static inline __u64 ub_aux_join(__u64 a, __u64 b)
  * ub_bar_straight() - a whole barrier without a value, when nothing is odd
  * @b: the view; its last barrier has ended; @b->nhops is not 0
  * @last: as ub_bar_arrive()
- * @polls: most polls in all; gets those that were needed
+ * @polls: most polls in all; gets those that found their flag missing
  *
  * The same steps and stores as ub_bar_arrive() and ub_bar_poll(), in registers.
  *
- * Return: 1 complete, @b->sum.aux is set; 0 arrived: go on as after
- *	ub_bar_arrive(); -EBUSY nothing was stored: let ub_bar_arrive() say why.
+ * Return: 1 complete: @b->op and @b->sum.aux are set; 0 arrived: go on as after
+ *	ub_bar_arrive(); -EBUSY not arrived: let ub_bar_arrive() say why.
+ *	Nothing is stored on an error that stood before the call.
  */
 static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
 {
 	struct ub_member_line *own = &b->g.line[b->me];
 	__u64 e = b->epoch + 1, aux = last & UB_AUX_LAST_MASK;
-	__u32 par = e & 1, left = *polls, i;
+	__u32 par = e & 1, left = *polls, i = 0;
+	bool sent = false;
 
-	if (ub_ld(&own->arrival) != b->epoch || e > UB_EPOCH_MAX)
+	/* As in ub_bar_arrive(): after a verdict somebody may still read it. */
+	if (ub_ld(&own->arrival) != b->epoch || e > UB_EPOCH_MAX ||
+	    ub_ld(&b->g.head->verdict))
 		return -EBUSY;
 	ub_st(&own->contrib[par].aux, aux);
 	if (ub_cas(&own->arrival, b->epoch, e) != b->epoch)
 		return -EBUSY;
 	b->epoch = e;
 	b->word = e;
-	i = 0;
+	b->op = UB_RED_NONE;
 	if (ub_ld(&b->g.head->hint) >= e || ub_ld(&b->g.head->verdict))
 		goto odd;
 	for (; i < b->nhops; i++) {
@@ -269,23 +276,22 @@ static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
 
 		ub_st(&out->aux, aux);
 		ub_st(&out->epoch, e);
-		while (ub_ld(&in->epoch) < e)
-			if (!left--)
+		while (ub_ld(&in->epoch) < e) {
+			if (!left)
 				goto late;
+			left--;
+		}
 		aux = ub_aux_join(aux, ub_ld(&in->aux));
 	}
 	b->sum.aux = aux;
 	*polls -= left;
 	return 1;
 late:
-	b->sent = true;
-	b->round = i;
-	goto out;
+	sent = true;
 odd:
-	b->sent = false;
-	b->round = 0;
-out:
-	b->op = UB_RED_NONE;
+	*polls -= left;
+	b->round = i;
+	b->sent = sent;
 	b->wake = false;
 	b->sum.full = 0;
 	b->sum.part = 0;

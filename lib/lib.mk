@@ -15,8 +15,8 @@ LIB_SRCS := $(sort $(wildcard lib/src/*.c))
 LIB_PURE := kernel/engine.c kernel/schedule.c kernel/slots.c
 LIB_LIBS := -lyaml -lpthread
 LIB_SAN := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-LIB_CFLAGS := -std=gnu11 -Wall -Wextra -Wno-sign-compare -Wshadow \
-	-Wmissing-prototypes -Wno-type-limits -fno-strict-aliasing \
+LIB_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wno-sign-compare -Wshadow \
+	-Wmissing-prototypes -fno-strict-aliasing \
 	-ffp-contract=off -fPIC -fvisibility=hidden -D_GNU_SOURCE \
 	-Ilib/include -Ilib/src -Ikernel -Ikernel/include/uapi $(LIB_SAN)
 

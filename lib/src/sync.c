@@ -182,14 +182,19 @@ static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value)
 	return 0;
 }
 
-static inline int wait_for(struct ub_scope *s)
+/* What the next barrier tells of the wait in this one, if it was short. */
+static inline void note_wait(struct ub_scope *s, uint64_t polls)
 {
-	uint64_t polls;
+	if (s->timing)
+		s->last = UB_AUX_LAST(polls, s->rank);
+}
 
-	for (polls = 0; polls < UB_POLLS; polls++) {
+/* @polls: how many there were already */
+static inline int wait_for(struct ub_scope *s, uint32_t polls)
+{
+	for (; polls < UB_POLLS; polls++) {
 		if (ub_bar_poll(&s->bar)) {
-			if (s->timing)
-				s->last = UB_AUX_LAST((uint64_t)polls, s->rank);
+			note_wait(s, polls);
 			return 0;
 		}
 	}
@@ -245,19 +250,12 @@ check_state(struct ub_scope *s, const char *call)
 	return 0;
 }
 
-int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
-		   uint64_t *result)
+/* Wait for what was arrived at, unless @err; the scope is left. */
+static inline int wait_and_end(struct ub_scope *s, int err, uint32_t polls,
+			       uint64_t *result)
 {
-	int err = begin(s);
-
-	if (unlikely(err))
-		return err;
-	if (likely(s->state == UB_SCOPE_IDLE))
-		err = arrive(s, op, value);
-	else
-		err = check_state(s, sync_call);
 	if (likely(!err))
-		err = wait_for(s);
+		err = wait_for(s, polls);
 	if (likely(!err))
 		err = finish(s, result);
 	else if (err == -ETIMEDOUT)
@@ -266,23 +264,39 @@ int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
 	return err;
 }
 
-/* The straight path did not end it: whatever is odd about this barrier. */
-static int __attribute__((noinline)) sync_on(struct ub_scope *s, int arrived)
+/* The scope was entered. */
+static inline int reduce(struct ub_scope *s, uint32_t op, uint64_t value,
+			 uint64_t *result)
 {
 	int err;
 
-	if (arrived < 0)
-		err = arrive(s, UB_RED_NONE, 0);
+	if (likely(s->state == UB_SCOPE_IDLE))
+		err = arrive(s, op, value);
 	else
-		err = unlikely(ub_bar_pressed(&s->bar)) ? pressed(s) : 0;
-	if (!err)
-		err = wait_for(s);
-	if (!err)
-		err = finish(s, NULL);
-	else if (err == -ETIMEDOUT)
-		s->pending.call = sync_call;
-	end(s);
-	return err;
+		err = check_state(s, sync_call);
+	return wait_and_end(s, err, 0, result);
+}
+
+int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
+		   uint64_t *result)
+{
+	int err = begin(s);
+
+	return unlikely(err) ? err : reduce(s, op, value, result);
+}
+
+/* There is no straight path, or not now. */
+static int __attribute__((noinline)) sync_slow(struct ub_scope *s)
+{
+	return reduce(s, UB_RED_NONE, 0, NULL);
+}
+
+/* The straight path arrived and did not end it, after so many polls. */
+static int __attribute__((noinline)) sync_on(struct ub_scope *s, uint32_t polls)
+{
+	int err = unlikely(ub_bar_pressed(&s->bar)) ? pressed(s) : 0;
+
+	return wait_and_end(s, err, polls, NULL);
 }
 
 int ub_sync(struct ub_scope *s)
@@ -290,20 +304,15 @@ int ub_sync(struct ub_scope *s)
 	uint32_t polls = UB_POLLS;
 	int err;
 
-	if (unlikely(!s->bar.nhops))
-		return ub_sync_reduce(s, UB_NONE, 0, NULL);
 	err = begin(s);
 	if (unlikely(err))
 		return err;
-	if (unlikely(s->state != UB_SCOPE_IDLE)) {
-		end(s);
-		return ub_sync_reduce(s, UB_NONE, 0, NULL);
-	}
+	if (unlikely(s->state != UB_SCOPE_IDLE || !s->bar.nhops))
+		return sync_slow(s);
 	err = ub_bar_straight(&s->bar, s->last, &polls);
 	if (unlikely(err <= 0))
-		return sync_on(s, err);
-	if (s->timing)
-		s->last = UB_AUX_LAST((uint64_t)polls, s->rank);
+		return err ? sync_slow(s) : sync_on(s, polls);
+	note_wait(s, polls);
 	err = finish(s, NULL);
 	end(s);
 	return err;
@@ -367,11 +376,7 @@ int ub_wait(struct ub_scope *s, uint64_t *result)
 		return err;
 	err = awaitable(s);
 	if (likely(!err))
-		err = wait_for(s);
-	if (likely(!err))
-		err = finish(s, result);
-	else if (err == -ETIMEDOUT)
-		s->pending.call = sync_call;
+		return wait_and_end(s, 0, 0, result);
 	end(s);
 	return err;
 }
@@ -451,7 +456,7 @@ int ub_sync_inside(struct ub_scope *s)
 	if (s->state == UB_SCOPE_IDLE)
 		err = arrive(s, UB_RED_NONE, 0);
 	if (!err)
-		err = wait_for(s);
+		err = wait_for(s, 0);
 	return err ? err : finish(s, NULL);
 }
 
