@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Does the explorer see faults? Each mutant is a copy of engine.c or slots.c
-# with one rule taken out; green only if every one of them is caught.
+# Does the explorer see faults? Each mutant is a copy of engine.c, engine.h or
+# slots.c with one rule taken out; green only if every one of them is caught.
+# Those of a fault that costs no more than a detour are for the unit test.
 #
 #	mutants.sh <out dir> [name ..]
 #
@@ -11,8 +12,10 @@
 out=${1:?out dir}/mutants
 shift
 only=" $* "
-cc="${CC:-cc} -std=gnu11 -O1 -g -w -no-pie -DUB_EXPLORE -Ikernel
-	-Ikernel/include/uapi -Iselftests/pure"
+inc="-Ikernel -Ikernel/include/uapi -Iselftests/pure"
+base="${CC:-cc} -std=gnu11 -O1 -g -w"
+bare="$base -no-pie -DUB_EXPLORE"
+cc="$bare $inc"
 mset="-include selftests/pure/explore_memset.h"
 mkdir -p "$out"
 
@@ -23,8 +26,12 @@ trap 'rm -f "$lines"' EXIT
 
 $cc -c -o "$out/schedule.o" kernel/schedule.c &&
 $cc -c -o "$out/engine.o" kernel/engine.c &&
-$cc $mset -c -o "$out/slots.o" kernel/slots.c &&
-$cc -c -o "$out/explore.o" selftests/pure/explore.c || exit 1
+$cc $mset -c -o "$out/slots.o" kernel/slots.c || exit 1
+for f in explore explore_search explore_bar explore_slots; do
+	$cc -c -o "$out/$f.o" "selftests/pure/$f.c" || exit 1
+done
+rest="$out/explore.o $out/explore_search.o $out/explore_slots.o $out/schedule.o"
+explorer="$rest $out/explore_bar.o"
 
 report() { # ok? name text
 	count=$((count + 1))
@@ -78,16 +85,48 @@ mutant() { # name file perl-expression [program that shows it]
 		return
 	fi
 	if [ "$2" = slots ]; then
-		judge "$1" "$4" "$out/explore.o" "$out/schedule.o" "$out/engine.o" "$out/$1.o"
+		judge "$1" "$4" $explorer "$out/engine.o" "$out/$1.o"
 	else
-		judge "$1" "$4" "$out/explore.o" "$out/schedule.o" "$out/slots.o" "$out/$1.o"
+		judge "$1" "$4" $explorer "$out/slots.o" "$out/$1.o"
 	fi
 }
 
-agent() { # name define: the agent of explore.c does it wrong
+header() { # name perl-expression: engine.h, changed, in a folder of its own
+	mkdir -p "$out/$1.d"
+	perl -0pe "$2" kernel/engine.h > "$out/$1.d/engine.h"
+	cmp -s kernel/engine.h "$out/$1.d/engine.h" || return 0
+	report 1 "$1" "the change does not apply any more"
+	return 1
+}
+
+straight() { # name perl-expression [program]: ub_bar_straight() is wrong
+	wanted "$1" && header "$1" "$2" || return
+	if ! $bare -I"$out/$1.d" $inc -c -o "$out/$1.o" selftests/pure/explore_bar.c \
+			2> "$out/$1.log"; then
+		report 1 "$1" "does not compile"
+		return
+	fi
+	judge "$1" "$3" "$out/$1.o" $rest "$out/engine.o" "$out/slots.o"
+}
+
+unit() { # name perl-expression: the same, for t_engine
+	wanted "$1" && header "$1" "$2" || return
+	if ! $base -I"$out/$1.d" $inc -o "$out/$1" selftests/pure/t_engine.c \
+			kernel/schedule.c kernel/engine.c 2> "$out/$1.log"; then
+		report 1 "$1" "does not compile"
+		return
+	fi
+	timeout 100 "$out/$1" > "$out/$1.log" 2>&1
+	case $? in
+	1)	report 0 "$1" "$(sed -n '/^# selftests/s/^# //p' "$out/$1.log" | head -n 1)" ;;
+	*)	report 1 "$1" "was not caught" ;;
+	esac
+}
+
+agent() { # name define: the agent of explore_bar.c does it wrong
 	wanted "$1" || return
-	$cc -DMUTATE="$2" -c -o "$out/$1.o" selftests/pure/explore.c || exit 1
-	judge "$1" "" "$out/$1.o" "$out/schedule.o" "$out/engine.o" "$out/slots.o"
+	$cc -DMUTATE="$2" -c -o "$out/$1.o" selftests/pure/explore_bar.c || exit 1
+	judge "$1" "" "$out/$1.o" $rest "$out/engine.o" "$out/slots.o"
 }
 
 agent no-recheck NO_RECHECK
@@ -117,6 +156,25 @@ mutant flag-any-epoch engine 's/->epoch\) <\n\t\t\t    b->epoch\)/->epoch) <\n\t
 mutant record-of-epoch-before engine 's/if \(UB_ARR_EPOCH\(w\) >= b->epoch\)/if (UB_ARR_EPOCH(w) + 1 >= b->epoch)/'
 mutant shrunk-not-final engine 's/\t\tif \(!\(w & UB_ARR_FINAL\)\)\n\t\t\treturn 0;\n//'
 mutant partial-window engine 's/p == rd->digit/p == rd->digit + 1/; s/!twice && missing/0/'
+
+straight straight-contrib-late 's/(\tub_st\(&own->contrib\[par\]\.aux, aux\);\n)(\tif \(ub_cas.*?-EBUSY;\n)/$2$1/s'
+straight straight-contrib-no-parity 's/own->contrib\[par\]/own->contrib[0]/'
+straight straight-plain-store 's/ub_cas\(&own->arrival, b->epoch, e\)/({ ub_st(\&own->arrival, e); b->epoch; })/'
+straight straight-no-hint 's/ub_ld\(&b->g.head->hint\) >= e \|\| //'
+straight straight-hint-early 's/(\tub_st\(&own->contrib)/\t__u64 hint = ub_ld(\&b->g.head->hint);\n$1/; s/if \(ub_ld\(&b->g.head->hint\) >= e/if (hint >= e/'
+straight straight-hint-only-now 's/(head->hint\) )>= e \|\|/$1> e ||/'
+straight straight-after-verdict 's/ \|\|\n\t    ub_ld\(&b->g.head->verdict\)\)/)/'
+straight straight-epoch-first 's/(\t\tub_st\(&out->aux, aux\);\n)(\t\tub_st\(&out->epoch, e\);\n)/$2$1/'
+straight straight-flag-no-parity 's/out->slot\[par\]/out->slot[0]/; s/in->slot\[par\]/in->slot[0]/'
+straight straight-flag-any-epoch 's/ub_ld\(&in->epoch\) < e\)/ub_ld(\&in->epoch) < e - 2)/'
+straight straight-not-joined 's/aux = ub_aux_join\(aux, (ub_ld\(&in->aux\))\);/(void)$1;/'
+unit straight-own-flag-late 's/(\t\tub_st\(&out->aux, aux\);\n\t\tub_st\(&out->epoch, e\);\n)(.*?)(\t\taux = ub_aux_join.*?\n)/$2$3$1/s'
+straight straight-late-no-round 's/b->round = i;/b->round = i + 1;/'
+straight straight-late-old-sum 's/(\tb->sum.part = 0;\n)\tb->sum.aux = aux;\n/$1/'
+unit straight-late-forgets-sent 's/\tsent = true;\n//'
+unit straight-odd-says-sent 's/bool sent = false;/bool sent = true;/'
+unit straight-old-op 's/\tb->op = UB_RED_NONE;\n//'
+unit straight-polls-on 's/\t\t\tleft--;\n/\t\t\tif (left > 1)\n\t\t\t\tleft--;\n\t\t\telse\n\t\t\t\tgoto late;\n/'
 
 mutant no-second-scan slots 's/\t\tif \(seen != s.word\) \{.*?\n\t\t\}\n//s'
 mutant higher-not-emptied slots 's/\t\tif \(!empty_higher\(t, id, s.lowest\)\)\n\t\t\tcontinue;\n//'

@@ -19,6 +19,7 @@ pure_san_tests := t_gaddr t_layout t_schedule t_engine t_engine_fail
 pure_tests := $(pure_san_tests) t_slots t_tsan explore explore_asan
 pure_bins := $(addprefix $(pure_out)/,$(pure_tests))
 pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c
+pure_explore_c := $(wildcard selftests/pure/explore*.c)
 
 .PHONY: check pure-check pure-build pure-clean
 check: pure-check
@@ -44,10 +45,10 @@ $(pure_out)/t_tsan: selftests/pure/t_tsan.c kernel/schedule.c kernel/engine.c $(
 	$(pure_cc) -fsanitize=thread -o $@ $< kernel/schedule.c kernel/engine.c -lpthread
 
 # The explorer switches stacks by hand; the fast build is the one that searches.
-$(pure_out)/explore: selftests/pure/explore.c $(pure_c) $(pure_hdr) | $(pure_out)
-	$(pure_cc) -no-pie $(pure_slots) -o $@ $< $(pure_c)
-$(pure_out)/explore_asan: selftests/pure/explore.c $(pure_c) $(pure_hdr) | $(pure_out)
-	$(pure_cc) $(pure_san) $(pure_slots) -o $@ $< $(pure_c)
+$(pure_out)/explore: $(pure_explore_c) $(pure_c) $(pure_hdr) | $(pure_out)
+	$(pure_cc) -no-pie $(pure_slots) -o $@ $(pure_explore_c) $(pure_c)
+$(pure_out)/explore_asan: $(pure_explore_c) $(pure_c) $(pure_hdr) | $(pure_out)
+	$(pure_cc) $(pure_san) $(pure_slots) -o $@ $(pure_explore_c) $(pure_c)
 
 pure-clean:
 	rm -rf $(pure_out)
