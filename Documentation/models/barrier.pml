@@ -46,6 +46,14 @@
 #define BIT(i)	(1 << (i))
 #define ALL	(BIT(N) - 1)
 
+#if N == 2
+#define EACH(x)	x(0) x(1)
+#elif N == 3
+#define EACH(x)	x(0) x(1) x(2)
+#else
+#define EACH(x)	x(0) x(1) x(2) x(3)
+#endif
+
 /*
  * The value of member i: bit i for an operation that may see it twice (or; min,
  * max and `and` behave alike), 1 in the base-4 digit i for a sum.
@@ -550,14 +558,7 @@ proctype tick()
 	byte seen;
 again:
 end:	do
-	TICK(0)
-	TICK(1)
-#if N > 2
-	TICK(2)
-#endif
-#if N > 3
-	TICK(3)
-#endif
+	EACH(TICK)
 	od
 }
 #endif
@@ -573,14 +574,7 @@ end:	do
 proctype fate()
 {
 end:	do
-	FATE(0)
-	FATE(1)
-#if N > 2
-	FATE(2)
-#endif
-#if N > 3
-	FATE(3)
-#endif
+	EACH(FATE)
 	od
 }
 #endif
