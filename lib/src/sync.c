@@ -302,9 +302,8 @@ static int __attribute__((noinline)) sync_on(struct ub_scope *s, uint32_t polls)
 int ub_sync(struct ub_scope *s)
 {
 	uint32_t polls = UB_POLLS;
-	int err;
+	int err = begin(s);
 
-	err = begin(s);
 	if (unlikely(err))
 		return err;
 	if (unlikely(s->state != UB_SCOPE_IDLE || !s->bar.nhops))
