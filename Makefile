@@ -54,12 +54,10 @@ selftests: need-build
 	+@$(call fragment,selftests/pure/pure.mk,pure-build)
 	+@$(call fragment,selftests/lib/lib-tests.mk,lib-tests)
 
-ifneq ($(wildcard lib/examples/demo.sh),)
 demo:
 	@.ci/setup build $(if $(filter host,$(FABRIC)),,kernel rig)
 	@$(MAKE) --no-print-directory -s lib tools $(if $(filter host,$(FABRIC)),,modules)
 	@FABRIC='$(FABRIC)' lib/examples/demo.sh
-endif
 
 # LANES="pure lib" runs some
 check:
@@ -67,12 +65,13 @@ check:
 check-long:
 	@selftests/run-lanes --long $(LANES)
 
-ifneq ($(wildcard tools/ubperf/bench.sh),)
+# BENCH="put --size 4K": one test; as processes, or in two VMs
+BENCH ?= all
 bench:
-	@.ci/setup build
-	@$(MAKE) --no-print-directory -s lib tools
-	@FABRIC='$(FABRIC)' tools/ubperf/bench.sh
-endif
+	@.ci/setup build $(if $(filter host,$(FABRIC)),,kernel rig)
+	@$(MAKE) --no-print-directory -s lib tools $(if $(filter host,$(FABRIC)),,modules)
+	@build/tools/$(if $(filter host,$(FABRIC)),ubrun -n 2,ubrig run -n 2 --no-tag) -- \
+		$(CURDIR)/build/tools/ubperf $(BENCH)
 
 # The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
 # and only by modules_install.
@@ -110,7 +109,7 @@ help:
 	@echo 'make demo          the tour, in VMs; FABRIC=host: in processes, without QEMU'
 	@echo 'make check         all tests; LANES="a b" for some; selftests/run-lanes --list'
 	@echo 'make check-long    the same with longer time and more rounds'
-	@echo 'make bench         measurements'
+	@echo 'make bench         ubperf in two VMs, or FABRIC=host; BENCH="put --size 4K": one test'
 	@echo 'make install       to $$DESTDIR$$PREFIX ($(PREFIX)); modules_install: the modules'
 	@echo 'make setup         installs the Debian packages that all this needs (.ci/packages)'
 	@echo 'make clean         removes what was built'

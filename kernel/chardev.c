@@ -375,7 +375,7 @@ static long cmd_run(struct ub_file *file, const struct ub_cmd *c,
 
 	if (!(c->how & UB_C_ENTER))
 		return c->fn(file, u, uarg);
-	ret = ub_fabric_enter(file->fabric);
+	ret = ub_file_enter(file);
 	if (ret)
 		return ret;
 	ret = c->fn(file, u, uarg);

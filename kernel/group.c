@@ -150,8 +150,8 @@ static bool slot_gone(void *ctx, const struct ub_slot_member *m, u64 arrival)
 
 	if (!m)
 		return stale;
-	if (!m->who)
-		return arrival & UB_ARR_FENCED;
+	if (!m->who)	/* nobody took the entry */
+		return stale || (arrival & UB_ARR_FENCED);
 	if (!(m->who & UB_WHO_READY))	/* its claimer died on the way in */
 		return stale && (arrival & UB_ARR_FENCED);
 	index = ub_member_index(f, UB_WHO_NODE(m->who), m->node_inc);
@@ -168,7 +168,14 @@ static bool freer_gone(void *ctx, u64 freer)
 	return ub_member_gone(c->f, freer & UB_GVA_NODE_MAX, freer >> 20);
 }
 
-static void collect(struct ub_fabric *f, u32 slot)
+/**
+ * ub_slot_collect() - free a slot if its members are all gone
+ * @f: the fabric
+ * @slot: the slot
+ *
+ * Context: process, between enter and exit.
+ */
+void ub_slot_collect(struct ub_fabric *f, u32 slot)
 {
 	struct collect_ctx c = { .f = f, .slot = slot };
 	u64 self = f->incarnation << 20 | f->node;
@@ -197,7 +204,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 	if (!ub_file_enter(gm->file)) {
 		fence_self(gm, reason);
 		ub_slots_leave(&f->slots, gm->slot, gm->word, gm->bar.me);
-		collect(f, gm->slot);
+		ub_slot_collect(f, gm->slot);
 		ub_fabric_exit(f);
 	}
 }
@@ -382,7 +389,7 @@ void ub_group_collect(struct ub_fabric *f)
 			w->since = now;
 		}
 		if (UB_SLOT_STATE(word) != UB_SLOT_FREE)
-			collect(f, i);
+			ub_slot_collect(f, i);
 	}
 }
 

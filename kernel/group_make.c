@@ -14,6 +14,7 @@
  *  - A group's members are members of its parent, by index: no process can
  *    name, or meet, a group that it does not belong to.
  */
+#include <linux/delay.h>
 #include <linux/sched/signal.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
@@ -21,9 +22,9 @@
 #include "ub.h"
 #include "trace.h"
 
-/* Meet the others in one slot and take the own place in its table. */
-static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
-		u64 *clash)
+/* One try to meet; -EAGAIN when it is worth another. Entered. */
+static int try_meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
+		    u64 *clash)
 {
 	struct ub_fabric *f = gm->fabric;
 	struct ub_slot_member me = {
@@ -31,25 +32,46 @@ static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
 		.node_inc = f->incarnation,
 		.lane_inc = gm->file->lane_incarnation,
 	};
-	int err, slot;
+	int slot = ub_slots_claim(&f->slots, spec->id, &gm->word);
+	int err;
 
+	if (slot < 0)
+		return slot;
+	gm->slot = slot;
+	err = ub_slots_join(&f->slots, slot, gm->word, spec->n,
+			    ub_shape_hash(&spec->shape), spec->index, &me,
+			    clash);
+	if (err == -EEXIST && (*clash & UB_WHO_LEFT)) {
+		/* A group of the same key that is on its way out. */
+		ub_slot_collect(f, slot);
+		return -EAGAIN;
+	}
+	return err == -ESTALE ? -EAGAIN : err;
+}
+
+/*
+ * Meet the others in one slot and take the own place in its table. On success
+ * the fabric is entered.
+ */
+static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
+		u64 *clash)
+{
 	for (;;) {
-		slot = ub_slots_claim(&f->slots, spec->id, &gm->word);
-		if (slot >= 0) {
-			gm->slot = slot;
-			err = ub_slots_join(&f->slots, slot, gm->word, spec->n,
-					    ub_shape_hash(&spec->shape),
-					    spec->index, &me, clash);
-			if (err != -ESTALE)
-				return err;
-		} else if (slot != -EAGAIN) {
-			return slot;
-		}
+		int err = ub_file_enter(gm->file);
+
+		if (err)
+			return err;
+		err = try_meet(gm, spec, clash);
+		if (!err)
+			return 0;
+		ub_fabric_exit(gm->fabric);
+		if (err != -EAGAIN)
+			return err;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (ktime_get_ns() >= spec->timeout)
-			return -ETIMEDOUT;
-		cond_resched();
+			return *clash & UB_WHO_LEFT ? -EEXIST : -ETIMEDOUT;
+		fsleep(1000);
 	}
 }
 
@@ -136,14 +158,9 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	if (!gm)
 		return -ENOMEM;
 	mutex_lock(&gm->driver);
-	ret = ub_file_enter(file);
+	ret = meet(gm, spec, clash);
 	if (ret)
 		goto free;
-	ret = meet(gm, spec, clash);
-	if (ret) {
-		ub_fabric_exit(f);
-		goto free;
-	}
 	ub_grp_init(&g, ub_slot_pages(&f->slots, gm->slot), spec->n,
 		    f->geo.max_members, f->geo.max_lines);
 	ub_bar_init(&gm->bar, &g, NULL, spec->index, spec->base);
@@ -445,7 +462,7 @@ static int shrink(struct ub_file *file, struct ub_gmember *gm,
 {
 	struct ub_group_spec spec = { .timeout = arg->timeout };
 	struct ub_member *table;
-	u64 clash;
+	u64 clash = 0;
 	int ret;
 
 	table = kvcalloc(gm->bar.g.n, sizeof(*table), GFP_KERNEL);

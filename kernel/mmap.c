@@ -134,12 +134,10 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
-	err = ub_fabric_enter(f);
+	err = ub_file_enter(file);
 	if (err)
 		return err;
-	if (f->incarnation != file->node_incarnation)
-		err = -ESHUTDOWN;
-	else if (ub_gva_is_group(gva))
+	if (ub_gva_is_group(gva))
 		err = mmap_group(file, gva, len);
 	else
 		err = mmap_window(file, gva, len, vma->vm_flags & VM_WRITE,

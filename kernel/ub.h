@@ -459,8 +459,14 @@ struct ub_node_view {
 	bool current_gen;
 };
 
+/* Is that a node that takes part? */
+static inline bool ub_view_up(const struct ub_node_view *v)
+{
+	return UB_NODE_STATE(v->word) == UB_NODE_UP && v->current_gen &&
+	       !(v->word & UB_NODE_FENCED);
+}
+
 bool ub_member_view(struct ub_fabric *f, u32 index, struct ub_node_view *v);
-int ub_member_attach(struct ub_fabric *f);
 void ub_member_detach(struct ub_fabric *f);
 void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason);
 int ub_member_index(struct ub_fabric *f, u32 node, u64 incarnation);
@@ -470,6 +476,9 @@ bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation);
 void ub_member_ring(struct ub_fabric *f, u32 index, bool poke);
 void ub_member_poke_all(struct ub_fabric *f);
 void ub_member_tick(struct work_struct *work);
+
+/* ---- join.c ---- */
+int ub_member_attach(struct ub_fabric *f);
 
 /* ---- window.c: own windows ---- */
 long ub_win_create(struct ub_file *file, struct ub_win_create *arg);
@@ -545,6 +554,7 @@ void ub_group_release(struct ub_file *file);
 u64 ub_group_page(struct ub_file *file, u64 gva);
 void ub_group_tick(struct ub_fabric *f);
 void ub_group_collect(struct ub_fabric *f);
+void ub_slot_collect(struct ub_fabric *f, u32 slot);
 bool ub_slot_stale(struct ub_fabric *f, u32 slot);
 
 /* ---- barrier.c: arriving, sleeping, ringing ---- */

@@ -53,6 +53,17 @@ void ub_explore_point(void);
 #define ub_explore_point()	do { } while (0)
 #endif
 
+/*
+ * In C a sequentially consistent exchange does not order a later acquire load
+ * behind itself; arriving and then reading the hint, or announcing sleep and
+ * then reading words, needs that. A locked x86 instruction does it anyhow.
+ */
+#if defined(__x86_64__)
+#define ub_order()		do { } while (0)
+#else
+#define ub_order()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#endif
+
 #define ub_ld(p) \
 	({ ub_explore_point(); __atomic_load_n((p), __ATOMIC_ACQUIRE); })
 #define ub_st(p, v) \
@@ -63,9 +74,14 @@ void ub_explore_point(void);
 	ub_explore_point();						\
 	__atomic_compare_exchange_n((p), &__o, (new), 0,		\
 				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
+	ub_order();							\
 	__o; })
-#define ub_swap(p, v) \
-	({ ub_explore_point(); __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST); })
+#define ub_swap(p, v) ({						\
+	__typeof__(*(p)) __s;						\
+	ub_explore_point();						\
+	__s = __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST);		\
+	ub_order();							\
+	__s; })
 
 #if defined(__SANITIZE_THREAD__)
 /* ThreadSanitizer does not model fences: a swap of a private word orders too. */

@@ -328,15 +328,16 @@ static int win_reserve(struct ub_fabric *f, struct ub_window *w)
  * Like win_reserve(), but when there is no room and some is in quarantine,
  * wait for some ticks. On success the fabric is entered.
  */
-static int win_reserve_wait(struct ub_fabric *f, struct ub_window *w)
+static int win_reserve_wait(struct ub_file *file, struct ub_window *w)
 {
+	struct ub_fabric *f = file->fabric;
 	int tries, err;
 
 	for (tries = 0; ; tries++) {
 		u32 freed = READ_ONCE(f->freed);
 		long left;
 
-		err = ub_fabric_enter(f);
+		err = ub_file_enter(file);
 		if (err)
 			return err;
 		err = win_reserve(f, w);
@@ -450,7 +451,7 @@ long ub_win_create(struct ub_file *file, struct ub_win_create *arg)
 	w->length = arg->length;
 	w->rights = arg->rights;
 	w->nunits = DIV_ROUND_UP(arg->length, UB_GVA_ALIGN);
-	err = win_reserve_wait(f, w);
+	err = win_reserve_wait(file, w);
 	if (err) {
 		kvfree(w);
 		return err;

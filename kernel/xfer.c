@@ -44,18 +44,13 @@ static int xfer_begin(struct ub_file *file, u64 gva, u64 len, u32 right, void **
 	struct ub_attachment *a;
 	int err;
 
-	err = ub_fabric_enter(f);
+	err = ub_file_enter(file);
 	if (err)
 		return err;
 	down_read(&f->map_sem);
 	mutex_lock(&file->lock);
 	a = ub_win_find(file, gva);
-	if (f->incarnation != file->node_incarnation)
-		err = -ESHUTDOWN;
-	else if (!a)
-		err = -ENOENT;
-	else
-		err = ub_win_check(f, a);
+	err = a ? ub_win_check(f, a) : -ENOENT;
 	if (!err && !ub_gva_inside(gva, len, a->gva, a->length))
 		err = -EOVERFLOW;
 	if (!err && !(a->rights & right))

@@ -77,6 +77,8 @@ struct ub_opts {
 
 /**
  * ub_init() - join; collective over all ranks of the job
+ * @ctx: gets the context
+ * @opts: how; NULL: all from the environment
  *
  * The calling thread is the member: when it ends without ub_fini(), by
  * whatever cause, the others take the member for lost. Ranks that do not come

@@ -25,6 +25,10 @@
  * @win_describe: what peers need, into a mailbox slot
  * @win_attach: reach the memory of @rank that described itself by @mail
  * @win_free: give all of it back; @used: peers may still use the own part
+ * @put: copy to @rank's memory; NULL: by the CPU, through the mapping. All three
+ *	return -EOWNERDEAD when that memory is gone
+ * @get: copy from it
+ * @atomic: on a word of it; *@old gets what it held
  * @crowded: do members here outnumber their CPUs
  */
 struct ub_backend {
@@ -41,6 +45,13 @@ struct ub_backend {
 	void (*win_describe)(struct ub_win *w, void *mail);
 	int (*win_attach)(struct ub_win *w, uint32_t rank, const void *mail);
 	void (*win_free)(struct ub_win *w, bool used);
+	int (*put)(struct ub_win *w, uint32_t rank, size_t off, const void *src,
+		   size_t len);
+	int (*get)(struct ub_win *w, uint32_t rank, size_t off, void *dst,
+		   size_t len);
+	int (*atomic)(struct ub_win *w, uint32_t rank, size_t off, int width,
+		      enum ub_atomic_op what, uint64_t operand,
+		      uint64_t compare, uint64_t *old);
 	bool (*crowded)(struct ub_ctx *ctx);
 };
 

@@ -18,8 +18,7 @@ struct ub_clock ub_clock = { .mult = 1ULL << 32 };
 /* The kernel itself tells time by the counter, so it has checked it. */
 static bool kernel_trusts_tsc(void)
 {
-	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/"
-			"current_clocksource", "re");
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
 	char name[16] = "";
 
 	if (!f)

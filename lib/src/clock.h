@@ -57,12 +57,12 @@ static inline uint64_t ub_elapsed(uint64_t from, uint64_t to)
 
 static inline uint64_t ub_ticks_ns(uint64_t ticks)
 {
-	return (uint64_t)((unsigned __int128)ticks * ub_clock.mult >> 32);
+	return (uint64_t)((__uint128_t)ticks * ub_clock.mult >> 32);
 }
 
 static inline uint64_t ub_ns_ticks(uint64_t ns)
 {
-	return (uint64_t)(((unsigned __int128)ns << 32) / ub_clock.mult);
+	return (uint64_t)(((__uint128_t)ns << 32) / ub_clock.mult);
 }
 
 #endif /* UB_CLOCK_H */

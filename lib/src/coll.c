@@ -12,25 +12,70 @@
  */
 #include "internal.h"
 #include "backend.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define UB_CHUNK	(128u << 10)
 #define UB_COLL_BYTES	(4 * (size_t)UB_CHUNK)
 
-static char *in_buf(const struct ub_scope *s, uint32_t rank)
+/* Offsets in a member's part of the window. */
+static size_t in_off(const struct ub_scope *s)
 {
-	return s->coll->peer[rank] + (s->coll_steps & 1) * UB_CHUNK;
+	return (s->coll_steps & 1) * UB_CHUNK;
 }
 
-static char *out_buf(const struct ub_scope *s, uint32_t rank)
+static size_t out_off(const struct ub_scope *s)
 {
-	return in_buf(s, rank) + 2 * UB_CHUNK;
+	return in_off(s) + 2 * UB_CHUNK;
+}
+
+static char *own(const struct ub_scope *s, size_t off)
+{
+	return s->coll->peer[s->rank] + off;
+}
+
+/*
+ * A peer's buffer could not be read: it is lost, and never comes to the next
+ * barrier, where all hear the same.
+ */
+static int lost_peer(struct ub_scope *s, int err)
+{
+	int verdict = err == -EOWNERDEAD ? ub_sync_inside(s) : 0;
+
+	return verdict ? verdict :
+	       ub_fail(err, "%s: cannot read a peer's part: %s", s->level_name,
+		       strerror(-err));
+}
+
+static int read_peer(struct ub_scope *s, uint32_t rank, size_t off, void *to,
+		     size_t len)
+{
+	int err = ub_win_read(s->coll, rank, off, to, len);
+
+	return err ? lost_peer(s, err) : 0;
+}
+
+/* A member's data: in place where that is safe, else a copy in coll_copy. */
+static int look_at(struct ub_scope *s, uint32_t rank, size_t off, size_t len,
+		   const void **data)
+{
+	*data = s->coll->peer[rank] + off;
+	if (rank == s->rank || !s->coll_copy)
+		return 0;
+	*data = s->coll_copy;
+	return read_peer(s, rank, off, s->coll_copy, len);
 }
 
 /* The scope's own window; its making is the first step of a call. */
 static int need_window(struct ub_scope *s)
 {
-	return s->coll ? 0 : ub_win_make(s, UB_COLL_BYTES, &s->coll);
+	if (s->coll)
+		return 0;
+	if (s->ctx->be->get && !s->coll_copy)
+		s->coll_copy = malloc(UB_CHUNK);
+	if (s->ctx->be->get && !s->coll_copy)
+		return ub_fail(-ENOMEM, "no memory");
+	return ub_win_make(s, UB_COLL_BYTES, &s->coll);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -133,31 +178,41 @@ static int reduce_chunk(struct ub_scope *s, size_t step, const char *in,
 			enum ub_combine op)
 {
 	size_t w = width_of(type), first, many;
+	const void *data;
 	uint32_t r;
 	int err;
 
 	if (s->pending.step == step) {
 		if (!ub_again(s))
-			memcpy(in_buf(s, s->rank), in, count * w);
+			memcpy(own(s, in_off(s)), in, count * w);
 		err = ub_sync_inside(s);
 		if (err)
 			return err;
 		s->pending.step++;
 		part_of(count, s->n, s->rank, &first, &many);
-		memcpy(out_buf(s, s->rank), in_buf(s, 0) + first * w, many * w);
-		for (r = 1; r < s->n; r++)
-			combine(out_buf(s, s->rank), in_buf(s, r) + first * w,
-				many, type, op);
+		err = read_peer(s, 0, in_off(s) + first * w,
+				own(s, out_off(s)), many * w);
+		for (r = 1; !err && r < s->n; r++) {
+			err = look_at(s, r, in_off(s) + first * w, many * w,
+				      &data);
+			if (!err)
+				combine(own(s, out_off(s)), data, many, type, op);
+		}
+		if (err)
+			return err;
 	}
 	if (s->pending.step == step + 1) {
 		err = ub_sync_inside(s);
 		if (err)
 			return err;
 		s->pending.step++;
-		for (r = 0; r < s->n; r++) {
+		for (r = 0; !err && r < s->n; r++) {
 			part_of(count, s->n, r, &first, &many);
-			memcpy(out + first * w, out_buf(s, r), many * w);
+			err = read_peer(s, r, out_off(s), out + first * w,
+					many * w);
 		}
+		if (err)
+			return err;
 		s->coll_steps++;
 	}
 	return 0;
@@ -179,22 +234,25 @@ static int reduce_large(struct ub_scope *s, const char *in, char *out,
 int ub_allreduce(struct ub_scope *s, const void *in, void *out, size_t count,
 		 enum ub_type type, enum ub_combine op)
 {
+	size_t bytes;
 	int err;
 
 	if ((unsigned int)type > UB_DOUBLE || (unsigned int)op > UB_OP_MAX)
-		return ub_fail(-EINVAL, "ub_allreduce(): unknown type %d or "
-			       "operation %d", type, op);
+		return ub_fail(-EINVAL,
+			       "ub_allreduce(): unknown type %d or operation %d",
+			       type, op);
 	if (count > SIZE_MAX / width_of(type))
 		return ub_fail(-EINVAL, "ub_allreduce(): %zu elements", count);
 	err = ub_scope_begin(s, "ub_allreduce");
 	if (err)
 		return err;
-	if (count * width_of(type) <= UB_MAILBOX_BYTES)
+	bytes = count * width_of(type);
+	if (bytes <= UB_MAILBOX_BYTES)
 		err = reduce_small(s, in, out, count, type, op);
 	else
 		err = reduce_large(s, in, out, count, type, op);
 	if (!err)
-		count_bytes(s, count * width_of(type));
+		count_bytes(s, bytes);
 	ub_scope_end(s);
 	return err;
 }
@@ -213,12 +271,14 @@ static int bcast_large(struct ub_scope *s, char *data, size_t bytes,
 		if (s->pending.step > step)
 			continue;
 		if (s->rank == root && !ub_again(s))
-			memcpy(in_buf(s, root), data + at, len);
+			memcpy(own(s, in_off(s)), data + at, len);
 		err = ub_sync_inside(s);
 		if (err)
 			break;
 		if (s->rank != root)
-			memcpy(data + at, in_buf(s, root), len);
+			err = read_peer(s, root, in_off(s), data + at, len);
+		if (err)
+			break;
 		s->pending.step++;
 		s->coll_steps++;
 	}
@@ -264,12 +324,15 @@ static int gather_large(struct ub_scope *s, const char *in, size_t bytes,
 		if (s->pending.step > step)
 			continue;
 		if (!ub_again(s))
-			memcpy(in_buf(s, s->rank), in + at, len);
+			memcpy(own(s, in_off(s)), in + at, len);
 		err = ub_sync_inside(s);
 		if (err)
 			break;
-		for (r = 0; r < s->n; r++)
-			memcpy(out + r * bytes + at, in_buf(s, r), len);
+		for (r = 0; !err && r < s->n; r++)
+			err = read_peer(s, r, in_off(s), out + r * bytes + at,
+					len);
+		if (err)
+			break;
 		s->pending.step++;
 		s->coll_steps++;
 	}

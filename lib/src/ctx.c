@@ -173,8 +173,8 @@ int ub_init(struct ub_ctx **out, const struct ub_opts *opts)
 	*out = NULL;
 	if (opts) {
 		if (opts->size < offsetof(struct ub_opts, fabric))
-			return ub_fail(-EINVAL, "ub_init(): set ub_opts.size to "
-				       "sizeof(struct ub_opts)");
+			return ub_fail(-EINVAL,
+				       "ub_init(): set ub_opts.size to sizeof(struct ub_opts)");
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
 	}
 	ub_clock_init();

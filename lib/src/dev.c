@@ -5,6 +5,7 @@
  */
 #include "internal.h"
 #include "backend.h"
+#include "dev.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,25 +16,13 @@
 #define UB_DEV_PATH	"/dev/ubfab0"
 #define UB_DEV_LOOK_NS	100000000ULL
 
-/**
- * struct ub_dev - what the back end has for a context
- * @fd: the open device: this rank's lane
- * @path: of it
- * @info: what it said of itself
- */
-struct ub_dev {
-	int fd;
-	const char *path;
-	struct ub_info info;
-};
-
 static struct ub_dev *dev_of(const struct ub_scope *s)
 {
 	return s->ctx->priv;
 }
 
 /* The library installs no handlers, so it must not end calls for others'. */
-static int call(struct ub_dev *d, unsigned long cmd, void *arg)
+int ub_dev_call(struct ub_dev *d, unsigned long cmd, void *arg)
 {
 	int err;
 
@@ -50,19 +39,23 @@ static int check_info(struct ub_dev *d)
 	const struct ub_info *i = &d->info;
 
 	if (i->out_abi != UB_ABI_VERSION)
-		return ub_fail(-EPROTONOSUPPORT, "%s speaks ABI %u, this library %u; "
-			       "install both of one version", d->path, i->out_abi,
+		return ub_fail(-EPROTONOSUPPORT,
+			       "%s speaks ABI %u, this library %u; install both of one version",
+			       d->path, i->out_abi,
 			       UB_ABI_VERSION);
 	if (i->out_layout != UB_LAYOUT_VERSION)
-		return ub_fail(-EPROTONOSUPPORT, "%s has group layout %u, this "
-			       "library %u; install both of one version", d->path,
+		return ub_fail(-EPROTONOSUPPORT,
+			       "%s has group layout %u, this library %u; install both of one version",
+			       d->path,
 			       i->out_layout, UB_LAYOUT_VERSION);
 	if (!(i->out_caps & UB_CAP_USER_BARRIER))
-		return ub_fail(-EOPNOTSUPP, "%s cannot map group pages (transport "
-			       "%.16s)", d->path, i->out_transport);
+		return ub_fail(-EOPNOTSUPP,
+			       "%s cannot map group pages (transport %.16s)",
+			       d->path, i->out_transport);
 	if (!(i->out_caps & UB_CAP_COHERENT))
-		return ub_fail(-EOPNOTSUPP, "%s has copied windows (transport "
-			       "%.16s), which this library does not drive", d->path,
+		return ub_fail(-EOPNOTSUPP,
+			       "%s has copied windows (transport %.16s), which this library does not drive",
+			       d->path,
 			       i->out_transport);
 	return 0;
 }
@@ -78,13 +71,14 @@ static int dev_open(struct ub_ctx *ctx, const struct ub_opts *o)
 	d->path = ctx->fabric ? ctx->fabric : UB_DEV_PATH;
 	d->fd = open(d->path, O_RDWR | O_CLOEXEC);
 	if (d->fd < 0) {
-		err = ub_fail(-errno, "%s: %s; load the module and add a fabric, or "
-			      "set UB_FABRIC=host", d->path, strerror(errno));
+		err = ub_fail(-errno,
+			      "%s: %s; load the module and add a fabric, or set UB_FABRIC=host",
+			      d->path, strerror(errno));
 		free(d);
 		return err;
 	}
 	d->info.size = sizeof(d->info);
-	err = call(d, UB_IOC_INFO, &d->info);
+	err = ub_dev_call(d, UB_IOC_INFO, &d->info);
 	if (err)
 		ub_fail(err, "%s: no fabric: %s", d->path, strerror(-err));
 	else
@@ -115,24 +109,26 @@ static int create_error(struct ub_scope *s, const struct ub_group_create *a,
 {
 	switch (err) {
 	case -EEXIST:
-		return ub_fail(err, "%s: rank %u is taken by node %u, lane %u; give "
-			       "each process its own rank and each job its own key",
+		return ub_fail(err,
+			       "%s: rank %u is taken by node %u, lane %u; give each process its own rank and each job its own key",
 			       s->level_name, s->rank, a->out_clash.node,
 			       a->out_clash.lane);
 	case -EINVAL:
-		return ub_fail(err, "%s: the others gave another number of members "
-			       "than %u, or another machine file than \"%s\" (node "
-			       "%u, lane %u was first)", s->level_name, s->n,
+		return ub_fail(err,
+			       "%s: the others gave another number of members than %u, or another machine file than \"%s\" (node %u, lane %u was first)",
+			       s->level_name, s->n,
 			       s->ctx->machine.title, a->out_clash.node,
 			       a->out_clash.lane);
 	case -E2BIG:
-		return ub_fail(err, "%s: %u members; this fabric has groups of up to "
-			       "%u, with %u flag lines", s->level_name, s->n,
+		return ub_fail(err,
+			       "%s: %u members; this fabric has groups of up to %u, with %u flag lines",
+			       s->level_name, s->n,
 			       dev_of(s)->info.out_max_members,
 			       dev_of(s)->info.out_max_lines);
 	case -ENOSPC:
-		return ub_fail(err, "%s: the fabric has no room for another group; "
-			       "leave scopes with ub_scope_exit()", s->level_name);
+		return ub_fail(err,
+			       "%s: the fabric has no room for another group; leave scopes with ub_scope_exit()",
+			       s->level_name);
 	default:
 		return ub_fail(err, "%s: cannot make the group: %s", s->level_name,
 			       strerror(-err));
@@ -176,7 +172,7 @@ static void destroy(struct ub_dev *d, uint32_t handle)
 {
 	struct ub_group_id id = { .size = sizeof(id), .group = handle };
 
-	call(d, UB_IOC_GROUP_DESTROY, &id);
+	ub_dev_call(d, UB_IOC_GROUP_DESTROY, &id);
 }
 
 static int verdict_of(struct ub_scope *s)
@@ -212,7 +208,7 @@ static int dev_group_create(struct ub_scope *s, const uint64_t key[2])
 		a.shape = s->ctx->machine.shape;
 	}
 	memcpy(a.level, s->level_name, sizeof(a.level));
-	err = call(d, UB_IOC_GROUP_CREATE, &a);
+	err = ub_dev_call(d, UB_IOC_GROUP_CREATE, &a);
 	if (err && err != -EOWNERDEAD) {
 		free(table);
 		return create_error(s, &a, err);
@@ -263,7 +259,7 @@ static int dev_group_shrink(struct ub_scope *old, struct ub_scope **out)
 
 	if (!table)
 		return ub_fail(-ENOMEM, "no memory");
-	err = call(d, UB_IOC_GROUP_SHRINK, &a);
+	err = ub_dev_call(d, UB_IOC_GROUP_SHRINK, &a);
 	if (err && err != -EOWNERDEAD) {
 		free(table);
 		return ub_fail(err, "%s: cannot shrink: %s", old->level_name,
@@ -300,7 +296,7 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 		.group = s->handle,
 		.timeout = deadline,
 	};
-	int err = call(dev_of(s), UB_IOC_BARRIER, &a);
+	int err = ub_dev_call(dev_of(s), UB_IOC_BARRIER, &a);
 
 	switch (err) {
 	case -EINVAL:
@@ -308,7 +304,7 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 			return ub_fail(err, "%s: the kernel refuses the wait",
 				       s->level_name);
 		/* Members differ in the operation. */
-		/* fall through */
+		fallthrough;
 	case 0:
 		/* The kernel ran the rest of the rounds. */
 		b->round = b->sched ? b->sched->nrounds : 0;
@@ -328,7 +324,7 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 	case -ESTALE:
 		if (ub_bar_verdict(b, b->epoch))
 			return -EOWNERDEAD;
-		/* fall through */
+		fallthrough;
 	default:
 		return ub_fail(err, "%s: waiting in the kernel: %s",
 			       s->level_name, strerror(-err));
@@ -342,7 +338,7 @@ static void dev_kick(struct ub_scope *s)
 
 	for (i = 0; i < s->n; i++) {
 		if (ub_ld(&s->bar.g.line[i].sleeping)) {
-			call(dev_of(s), UB_IOC_KICK, &id);
+			ub_dev_call(dev_of(s), UB_IOC_KICK, &id);
 			return;
 		}
 	}
@@ -387,14 +383,15 @@ static int dev_win_alloc(struct ub_win *w, size_t bytes)
 	a->size = sizeof(*a);
 	a->length = bytes;
 	a->rights = UB_WIN_RIGHTS;
-	err = call(d, UB_IOC_WIN_CREATE, a);
+	err = ub_dev_call(d, UB_IOC_WIN_CREATE, a);
 	if (err) {
 		struct ub_info now = { .size = sizeof(now) };
 
 		free(a);
-		call(d, UB_IOC_INFO, &now);
-		return ub_fail(err, "a window of %zu bytes on node %u: %s; %llu of "
-			       "%llu bytes of its slice are free", bytes,
+		ub_dev_call(d, UB_IOC_INFO, &now);
+		return ub_fail(err,
+			       "a window of %zu bytes on node %u: %s; %llu of %llu bytes of its slice are free",
+			       bytes,
 			       d->info.out_node, strerror(-err),
 			       (unsigned long long)now.out_free,
 			       (unsigned long long)now.out_slice);
@@ -434,17 +431,19 @@ static int dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 	a.desc = m.desc;
 	a.token[0] = m.token[0];
 	a.token[1] = m.token[1];
-	err = call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
+	err = ub_dev_call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
 	if (err && err != -EEXIST)
-		return ub_fail(err, "%s: cannot attach the window of rank %u (node "
-			       "%u): %s", s->level_name, rank, s->node[rank],
+		return ub_fail(err,
+			       "%s: cannot attach the window of rank %u (node %u): %s",
+			       s->level_name, rank, s->node[rank],
 			       strerror(-err));
 	w->handle[rank] = m.desc.gva;
 	w->size[rank] = m.desc.length;
 	w->peer[rank] = map_window(w, m.desc.gva, m.desc.length);
 	if (!w->peer[rank])
-		return ub_fail(-errno, "%s: cannot map the window of rank %u (node "
-			       "%u): %s", s->level_name, rank, s->node[rank],
+		return ub_fail(-errno,
+			       "%s: cannot map the window of rank %u (node %u): %s",
+			       s->level_name, rank, s->node[rank],
 			       strerror(errno));
 	return 0;
 }
@@ -460,7 +459,7 @@ static void dev_win_free(struct ub_win *w, bool used)
 		if (w->peer[i])
 			munmap(w->peer[i], w->size[i]);
 		if (i != me && w->handle[i])
-			call(d, UB_IOC_WIN_DETACH, &a);
+			ub_dev_call(d, UB_IOC_WIN_DETACH, &a);
 	}
 	/* What others may still map goes when the device is closed. */
 	if (w->own && !used) {
@@ -469,7 +468,7 @@ static void dev_win_free(struct ub_win *w, bool used)
 			.size = sizeof(id), .window = c->out_desc.window,
 		};
 
-		call(d, UB_IOC_WIN_DESTROY, &id);
+		ub_dev_call(d, UB_IOC_WIN_DESTROY, &id);
 	}
 	free(w->own);
 }
@@ -503,5 +502,8 @@ const struct ub_backend ub_backend_dev = {
 	.win_describe = dev_win_describe,
 	.win_attach = dev_win_attach,
 	.win_free = dev_win_free,
+	.put = ub_dev_put,
+	.get = ub_dev_get,
+	.atomic = ub_dev_atomic,
 	.crowded = dev_crowded,
 };

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#define fallthrough	__attribute__((__fallthrough__))
+
 /** ub_fail() - keep a text for this thread; returns @err */
 int ub_fail(int err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), cold));

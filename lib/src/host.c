@@ -58,8 +58,8 @@ static struct ub_host_arena *find_arena(struct ub_ctx *ctx)
 		return a;
 	}
 	if (ctx->nranks != 1) {
-		ub_fail(-EINVAL, "%d ranks but no UB_HOST_FD; start with ubrun, or "
-			"give threads an arena in ub_opts.host_arena",
+		ub_fail(-EINVAL,
+			"%d ranks but no UB_HOST_FD; start with ubrun, or give threads an arena in ub_opts.host_arena",
 			ctx->nranks);
 		errno = EINVAL;
 		return NULL;
@@ -195,8 +195,9 @@ static int claim(struct ub_scope *s)
 			sched_yield();
 	}
 	if (slot < 0)
-		return ub_fail(slot, "%s: no room for another group, %u are there; "
-			       "leave scopes with ub_scope_exit()", s->level_name,
+		return ub_fail(slot,
+			       "%s: no room for another group, %u are there; leave scopes with ub_scope_exit()",
+			       s->level_name,
 			       h->slots.nslots);
 	s->slot = slot;
 	return 0;
@@ -208,8 +209,8 @@ static int clash_error(struct ub_scope *s, int err, uint64_t clash)
 		return ub_fail(err, "%s: rank %u is taken by another process",
 			       s->level_name, s->rank);
 	if (err == -EINVAL)
-		return ub_fail(err, "%s: this rank has %u members and machine \"%s\", "
-			       "the others %u members%s; give all the same",
+		return ub_fail(err,
+			       "%s: this rank has %u members and machine \"%s\", the others %u members%s; give all the same",
 			       s->level_name, s->n, s->ctx->machine.title,
 			       UB_FORM_N(clash), UB_FORM_N(clash) == s->n ?
 			       " and another machine file" : "");
@@ -456,9 +457,9 @@ static int host_win_alloc(struct ub_win *w, size_t bytes)
 		return 0;
 	w->handle[me] = ub_host_alloc(h->a, bytes);
 	if (!w->handle[me])
-		return ub_fail(-ENOSPC, "a window of %zu bytes: no such run in the "
-			       "arena, %llu of %llu bytes are free; set "
-			       "UB_HOST_MEM to more", bytes,
+		return ub_fail(-ENOSPC,
+			       "a window of %zu bytes: no such run in the arena, %llu of %llu bytes are free; set UB_HOST_MEM to more",
+			       bytes,
 			       (unsigned long long)ub_host_room(h->a),
 			       (unsigned long long)(h->a->heap_units *
 						    UB_HOST_UNIT));
@@ -485,8 +486,7 @@ static int host_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 	struct host_desc d = *(const struct host_desc *)mail;
 
 	if (d.size > h->a->size || d.off > h->a->size - d.size)
-		return ub_fail(-EINVAL, "rank %u described a window outside the "
-			       "arena", rank);
+		return ub_fail(-EINVAL, "rank %u described a window outside the arena", rank);
 	w->handle[rank] = d.off;
 	w->size[rank] = d.size;
 	w->peer[rank] = d.size ? (char *)h->a + d.off : NULL;

@@ -61,8 +61,9 @@ static int heap_bytes(uint64_t *bytes)
 	}
 	*bytes = parse_size(env);
 	if (!*bytes)
-		return ub_fail(-EINVAL, "UB_HOST_MEM=%s is not a size; give "
-			       "a number with K, M, G or T", env);
+		return ub_fail(-EINVAL,
+			       "UB_HOST_MEM=%s is not a size; give a number with K, M, G or T",
+			       env);
 	return 0;
 }
 
@@ -107,8 +108,8 @@ int ub_host_arena_create(int nranks, uint64_t bytes)
 	if (fd < 0)
 		return ub_fail(-errno, "memfd_create: %s", strerror(errno));
 	if (ftruncate(fd, form.size)) {
-		err = ub_fail(-errno, "cannot have %llu bytes of shared memory: %s; "
-			      "set UB_HOST_MEM to less",
+		err = ub_fail(-errno,
+			      "cannot have %llu bytes of shared memory: %s; set UB_HOST_MEM to less",
 			      (unsigned long long)form.size, strerror(errno));
 		goto fail;
 	}
@@ -136,8 +137,9 @@ struct ub_host_arena *ub_host_arena_map(int fd)
 	struct stat st;
 
 	if (fstat(fd, &st) || pread(fd, &head, sizeof(head), 0) != sizeof(head)) {
-		ub_fail(-errno, "descriptor %d holds no arena: %s; start with "
-			"ubrun", fd, strerror(errno));
+		ub_fail(-errno,
+			"descriptor %d holds no arena: %s; start with ubrun",
+			fd, strerror(errno));
 		return NULL;
 	}
 	if (head.magic != UB_HOST_MAGIC || head.size > (uint64_t)st.st_size) {
@@ -147,8 +149,9 @@ struct ub_host_arena *ub_host_arena_map(int fd)
 		return NULL;
 	}
 	if (head.layout != UB_HOST_LAYOUT) {
-		ub_fail(-EINVAL, "the launcher's arena has layout %u, this library "
-			"%u; use both of one version", head.layout,
+		ub_fail(-EINVAL,
+			"the launcher's arena has layout %u, this library %u; use both of one version",
+			head.layout,
 			UB_HOST_LAYOUT);
 		errno = EINVAL;
 		return NULL;

@@ -37,15 +37,17 @@ int ub_host_up(struct ub_host_arena *a, uint32_t rank, uint32_t node)
 		usleep(1000);
 		if (!pthread_mutex_trylock(&l->lock))
 			break;
-		return ub_fail(-EEXIST, "another process is rank %u of this job; "
-			       "give each its own UB_RANK", rank);
+		return ub_fail(-EEXIST,
+			       "another process is rank %u of this job; give each its own UB_RANK",
+			       rank);
 	case EOWNERDEAD:
 		pthread_mutex_unlock(&l->lock);
-		/* fall through */
+		fallthrough;
 	default:
 		set_state(l, UB_HOST_EXIT);
-		return ub_fail(-EOWNERDEAD, "rank %u of this job ended before; a "
-			       "rank cannot be started again", rank);
+		return ub_fail(-EOWNERDEAD,
+			       "rank %u of this job ended before; a rank cannot be started again",
+			       rank);
 	}
 	l->node = node;
 	__atomic_fetch_add(&l->inits, 1, __ATOMIC_RELEASE);

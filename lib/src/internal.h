@@ -103,6 +103,7 @@ struct ub_pending {
  * @splits: ub_scope_split() calls so far
  * @wins: list of windows that were made on it and not freed
  * @coll: window of the collectives, or NULL
+ * @coll_copy: room for a peer's chunk, where it is not read in place
  * @coll_steps: steps of the collectives in @coll
  * @id: host: group id
  * @slot: host: slot, and @word under which it was joined
@@ -144,6 +145,7 @@ struct ub_scope {
 	uint64_t splits;
 	struct ub_win *wins;
 	struct ub_win *coll;
+	char *coll_copy;
 	uint64_t coll_steps;
 	struct ub_pending pending;
 
@@ -279,6 +281,8 @@ void ub_count_scope(struct ub_count *to, const struct ub_scope *s);
 #define UB_WIN_MAIL	(UB_MAILBOX_BYTES - 16)
 /** ub_win_make() - inside a call on @s; after a time-out call it again */
 int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win);
+/** ub_win_read() - copy from a member's memory; -EOWNERDEAD when it is gone */
+int ub_win_read(struct ub_win *w, uint32_t rank, size_t off, void *dst, size_t len);
 /** ub_win_drop() - not collective; @used: peers may still use the own part */
 void ub_win_drop(struct ub_win *w, bool used);
 

@@ -69,8 +69,9 @@ static int read_name(const struct reader *r, struct ub_machine *m,
 				UB_NAME_LEN - 1);
 	if (!strcmp(text, "world") || !strcmp(text, "node") ||
 	    !strcmp(text, "split"))
-		return complain(r, n, "\"%s\" has a meaning of its own; give the "
-				"level another name", text);
+		return complain(r, n,
+				"\"%s\" has a meaning of its own; give the level another name",
+				text);
 	for (i = 0; i < level; i++)
 		if (!strcmp(m->name[i], text))
 			return complain(r, n, "two levels are called \"%s\"", text);
@@ -106,8 +107,9 @@ static int read_level(struct reader *r, struct ub_machine *m,
 			err = number(r, val, "ports", 1, UB_MAX_PORTS, &v);
 			m->shape.ports[level] = v;
 		} else {
-			err = complain(r, k, "a level has no \"%s\"; it has name, "
-				       "radix and ports", text_of(k));
+			err = complain(r, k,
+				       "a level has no \"%s\"; it has name, radix and ports",
+				       text_of(k));
 		}
 	}
 	if (err)
@@ -137,8 +139,9 @@ static int read_levels(struct reader *r, struct ub_machine *m,
 	for (i = 0; i < m->shape.nlevels; i++)
 		bits += m->shape.bits[i];
 	if (bits > UB_NODE_BITS)
-		return complain(r, n, "the levels need %u bits of a node id, which "
-				"has %d; make a radix smaller", bits, UB_NODE_BITS);
+		return complain(r, n,
+				"the levels need %u bits of a node id, which has %d; make a radix smaller",
+				bits, UB_NODE_BITS);
 	return 0;
 }
 
@@ -188,12 +191,12 @@ static int read_top(struct reader *r, struct ub_machine *m)
 		else if (!strcmp(text_of(k), "lanes"))
 			err = read_lanes(r, m, v, &lanes);
 		else
-			err = complain(r, k, "a machine has no \"%s\"; it has name, "
-				       "levels and lanes", text_of(k));
+			err = complain(r, k,
+				       "a machine has no \"%s\"; it has name, levels and lanes",
+				       text_of(k));
 	}
 	if (!err && !m->shape.nlevels)
-		err = complain(r, top, "no level; give at least one, like "
-			       "{name: board, radix: 2}");
+		err = complain(r, top, "no level; give at least one, like {name: board, radix: 2}");
 	m->shape.ports[m->shape.nlevels] = lanes;
 	return err;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * put, get and atomics. Windows are mapped, so these are copies and atomics
- * of the CPU; a sync's compare-and-swap orders them.
+ * put, get and atomics. On own memory, and where the back end has no way of its
+ * own, these are copies and atomics of the CPU on mapped windows; a sync's
+ * compare-and-swap orders them.
  */
 #include "internal.h"
 #include "backend.h"
@@ -18,14 +19,17 @@ static int check(struct ub_scope *s, struct ub_win *w, int rank, size_t off,
 	if (unlikely(!s || !w))
 		return ub_fail(-EINVAL, "%s(): scope or window is NULL", call);
 	if (unlikely(!__atomic_load_n(s->alive, __ATOMIC_RELAXED)))
-		return ub_fail(-EPERM, "%s() in a child of the process that made "
-			       "the context", call);
+		return ub_fail(-EPERM,
+			       "%s() in a child of the process that made the context",
+			       call);
 	if (unlikely(rank < 0 || (uint32_t)rank >= w->scope->n))
-		return ub_fail(-EINVAL, "%s(): rank %d; the window's scope has 0 to "
-			       "%u", call, rank, w->scope->n - 1);
+		return ub_fail(-EINVAL,
+			       "%s(): rank %d; the window's scope has 0 to %u",
+			       call, rank, w->scope->n - 1);
 	if (unlikely(off > w->size[rank] || len > w->size[rank] - off))
-		return ub_fail(-ERANGE, "%s(): %zu bytes at offset %zu, but rank %d "
-			       "gave %llu to the window", call, len, off, rank,
+		return ub_fail(-ERANGE,
+			       "%s(): %zu bytes at offset %zu, but rank %d gave %llu to the window",
+			       call, len, off, rank,
 			       (unsigned long long)w->size[rank]);
 	v = ub_ld(&w->scope->bar.g.head->verdict);
 	if (unlikely(v) && UB_VERDICT_MEMBER(v) == (uint32_t)rank)
@@ -35,45 +39,87 @@ static int check(struct ub_scope *s, struct ub_win *w, int rank, size_t off,
 	return 0;
 }
 
-static void copy(struct ub_scope *s, void *to, const void *from, size_t len)
+static int __attribute__((cold)) gone(const struct ub_win *w, int rank, int err,
+				       const char *call)
 {
-	uint64_t before;
+	if (err == -EOWNERDEAD)
+		return ub_fail(err, "%s(): the memory of rank %d (node %u) is gone with it",
+			       call, rank, w->scope->node[rank]);
+	return ub_fail(err, "%s() on rank %d: %s", call, rank, strerror(-err));
+}
 
-	if (!s->timing) {
-		memcpy(to, from, len);
+static int put(struct ub_win *w, uint32_t rank, size_t off, const void *src,
+	       size_t len)
+{
+	const struct ub_backend *be = w->scope->ctx->be;
+
+	if (be->put && rank != w->scope->rank)
+		return be->put(w, rank, off, src, len);
+	memcpy(w->peer[rank] + off, src, len);
+	return 0;
+}
+
+int ub_win_read(struct ub_win *w, uint32_t rank, size_t off, void *dst, size_t len)
+{
+	const struct ub_backend *be = w->scope->ctx->be;
+
+	if (be->get && rank != w->scope->rank)
+		return be->get(w, rank, off, dst, len);
+	memcpy(dst, w->peer[rank] + off, len);
+	return 0;
+}
+
+/* Begin and end of a copy, for the accounting. */
+static uint64_t copy_begin(const struct ub_scope *s, size_t len)
+{
+	return s->timing && len >= UB_TIMED_BYTES ? ub_ticks() : 0;
+}
+
+static void copy_end(struct ub_scope *s, size_t len, uint64_t from)
+{
+	uint64_t took;
+
+	if (!s->timing)
 		return;
-	}
 	ub_add(&s->count.bytes, len);
-	if (len < UB_TIMED_BYTES) {
-		memcpy(to, from, len);
+	if (!from)
 		return;
-	}
-	before = ub_ticks();
-	memcpy(to, from, len);
-	before = ub_elapsed(before, ub_ticks());
-	ub_add(&s->count.move, before);
+	took = ub_elapsed(from, ub_ticks());
+	ub_add(&s->count.move, took);
 	/* It is not local work. */
-	s->end += before;
+	s->end += took;
 }
 
 int ub_put(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 	   const void *src, size_t len)
 {
 	int err = check(s, win, rank, off, len, "ub_put");
+	uint64_t from;
 
-	if (!err && len)
-		copy(s, win->peer[rank] + off, src, len);
-	return err;
+	if (err || !len)
+		return err;
+	from = copy_begin(s, len);
+	err = put(win, rank, off, src, len);
+	if (unlikely(err))
+		return gone(win, rank, err, "ub_put");
+	copy_end(s, len, from);
+	return 0;
 }
 
 int ub_get(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 	   void *dst, size_t len)
 {
 	int err = check(s, win, rank, off, len, "ub_get");
+	uint64_t from;
 
-	if (!err && len)
-		copy(s, dst, win->peer[rank] + off, len);
-	return err;
+	if (err || !len)
+		return err;
+	from = copy_begin(s, len);
+	err = ub_win_read(win, rank, off, dst, len);
+	if (unlikely(err))
+		return gone(win, rank, err, "ub_get");
+	copy_end(s, len, from);
+	return 0;
 }
 
 #define ATOMIC_ON(type, word) ({						\
@@ -111,15 +157,24 @@ int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 	int err;
 
 	if ((width != 4 && width != 8) || off % width)
-		return ub_fail(-EINVAL, "ub_atomic(): width %d at offset %zu; give "
-			       "4 or 8, aligned", width, off);
+		return ub_fail(-EINVAL,
+			       "ub_atomic(): width %d at offset %zu; give 4 or 8, aligned",
+			       width, off);
 	if ((unsigned int)op > UB_ATOMIC_XOR)
 		return ub_fail(-EINVAL, "ub_atomic(): unknown operation %d", op);
 	err = check(s, win, rank, off, width, "ub_atomic");
 	if (err)
 		return err;
-	word = win->peer[rank] + off;
-	was = width == 4 ? ATOMIC_ON(uint32_t, word) : ATOMIC_ON(uint64_t, word);
+	if (win->scope->ctx->be->atomic) {
+		err = win->scope->ctx->be->atomic(win, rank, off, width, op,
+						  operand, compare, &was);
+		if (unlikely(err))
+			return gone(win, rank, err, "ub_atomic");
+	} else {
+		word = win->peer[rank] + off;
+		was = width == 4 ? ATOMIC_ON(uint32_t, word) :
+				   ATOMIC_ON(uint64_t, word);
+	}
 	if (s->timing)
 		ub_add(&s->count.bytes, width);
 	if (old)

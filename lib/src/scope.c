@@ -75,6 +75,7 @@ void ub_scope_free(struct ub_scope *s)
 	ub_sched_free(s->sched);
 	if (s->n == 1 && s->outer)
 		free(s->map);
+	free(s->coll_copy);
 	free(s->waited);
 	free(s->node);
 	free(s->lane);
@@ -111,12 +112,12 @@ int ub_scope_ready(struct ub_scope *s)
 	set_lanes(s);
 	s->sched = ub_sched_build(s->node, s->n, s->rank, &ctx->machine.shape);
 	if (!s->sched)
-		return ub_fail(-ENOMEM, "%s: no schedule for %u members: memory is "
-			       "out, or a node id is beyond the machine file's "
-			       "levels", s->level_name, s->n);
+		return ub_fail(-ENOMEM,
+			       "%s: no schedule for %u members: memory is out, or a node id is beyond the machine file's levels",
+			       s->level_name, s->n);
 	if (s->sched->nlines > s->bar.g.max_lines && s->sched->nlines)
-		return ub_fail(-E2BIG, "%s: the schedule of %u members needs %u flag "
-			       "lines, %u are there; use fewer ports or levels",
+		return ub_fail(-E2BIG,
+			       "%s: the schedule of %u members needs %u flag lines, %u are there; use fewer ports or levels",
 			       s->level_name, s->n, s->sched->nlines,
 			       s->bar.g.max_lines);
 	s->bar.sched = s->sched;
@@ -276,8 +277,9 @@ int ub_scope_enter(struct ub_scope *outer, const char *level,
 	m = &outer->ctx->machine;
 	l = level_of(m, level);
 	if (l < 0) {
-		err = ub_fail(-ENOENT, "machine \"%s\" has no level \"%s\"; its "
-			      "innermost is \"%s\", or say \"node\"", m->title,
+		err = ub_fail(-ENOENT,
+			      "machine \"%s\" has no level \"%s\"; its innermost is \"%s\", or say \"node\"",
+			      m->title,
 			      level, m->name[m->shape.nlevels - 1]);
 	} else {
 		*inner = find_kept(outer, l);
@@ -373,8 +375,7 @@ int ub_scope_exit(struct ub_scope *s)
 	if (!s)
 		return ub_fail(-EINVAL, "ub_scope_exit(): the scope is NULL");
 	if (!s->outer)
-		return ub_fail(-EINVAL, "ub_scope_exit() of the world; call "
-			       "ub_fini()");
+		return ub_fail(-EINVAL, "ub_scope_exit() of the world; call ub_fini()");
 	if (s->lost) {
 		err = ub_scope_begin_lost(s);
 		if (!err)
@@ -390,8 +391,9 @@ int ub_scope_exit(struct ub_scope *s)
 	}
 	if (s->wins && (s->wins != s->coll || s->wins->next)) {
 		ub_scope_end(s);
-		return ub_fail(-EBUSY, "%s: a window of this scope is still there; "
-			       "call ub_win_free() first", s->level_name);
+		return ub_fail(-EBUSY,
+			       "%s: a window of this scope is still there; call ub_win_free() first",
+			       s->level_name);
 	}
 	if (s->coll) {
 		/* Others may still read what a collective left there. */
@@ -418,8 +420,9 @@ int ub_shrink(struct ub_scope *s, struct ub_scope **survivors)
 	if (err)
 		return err;
 	if (!ub_bar_verdict(&s->bar, UB_EPOCH_MAX)) {
-		err = ub_fail(-EINVAL, "%s: nobody is lost; ub_shrink() follows "
-			      "-EOWNERDEAD", s->level_name);
+		err = ub_fail(-EINVAL,
+			      "%s: nobody is lost; ub_shrink() follows -EOWNERDEAD",
+			      s->level_name);
 	} else {
 		s->lost = true;
 		err = s->ctx->be->group_shrink(s, &inner);
@@ -475,8 +478,7 @@ int ub_lost(const struct ub_scope *s, struct ub_lost_info *info)
 	uint32_t m;
 
 	if (!*s->alive)
-		return ub_fail(-EPERM, "ub_lost() in a child of the process that "
-			       "made the context");
+		return ub_fail(-EPERM, "ub_lost() in a child of the process that made the context");
 	if (!ub_bar_verdict(&b, UB_EPOCH_MAX))
 		return ub_fail(-ENOENT, "%s: nobody is lost", s->level_name);
 	m = UB_VERDICT_MEMBER(b.verdict);

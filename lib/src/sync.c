@@ -49,8 +49,8 @@ static inline void *self(void)
  */
 static int busy(void)
 {
-	return ub_fail(-EBUSY, "another thread is inside a call on this scope; "
-		       "use one scope from one thread at a time");
+	return ub_fail(-EBUSY,
+		       "another thread is inside a call on this scope; use one scope from one thread at a time");
 }
 
 #define UB_TAKING	((void *)1)
@@ -95,8 +95,8 @@ static int __attribute__((noinline, cold)) lost_owner(struct ub_scope *s)
 
 static int __attribute__((noinline, cold)) forked(void)
 {
-	return ub_fail(-EPERM, "called in a child of the process that made the "
-		       "context; call ub_init() in the process that takes part");
+	return ub_fail(-EPERM,
+		       "called in a child of the process that made the context; call ub_init() in the process that takes part");
 }
 
 static inline int begin(struct ub_scope *s)
@@ -125,19 +125,19 @@ int ub_lost_error(struct ub_scope *s)
 	s->lost = true;
 	s->state = UB_SCOPE_IDLE;
 	if (m == s->rank)
-		return ub_fail(-ESTALE, "%s: the others took this member (rank %u) "
-			       "for lost at epoch %llu: %s; start it again",
+		return ub_fail(-ESTALE,
+			       "%s: the others took this member (rank %u) for lost at epoch %llu: %s; start it again",
 			       s->level_name, m, (unsigned long long)b->lost_epoch,
 			       ub_reason_text(UB_VERDICT_REASON(b->verdict)));
-	return ub_fail(-EOWNERDEAD, "%s: rank %u (node %u, lane %u) is lost, it "
-		       "never reached epoch %llu: %s; ub_shrink() goes on "
-		       "without it", s->level_name, m, s->node[m], s->lane[m],
+	return ub_fail(-EOWNERDEAD,
+		       "%s: rank %u (node %u, lane %u) is lost, it never reached epoch %llu: %s; ub_shrink() goes on without it",
+		       s->level_name, m, s->node[m], s->lane[m],
 		       (unsigned long long)b->lost_epoch,
 		       ub_reason_text(UB_VERDICT_REASON(b->verdict)));
 }
 
-static int __attribute__((noinline, cold)) arrive_error(struct ub_scope *s,
-							 int err)
+static int __attribute__((noinline, cold))
+arrive_error(struct ub_scope *s, int err)
 {
 	struct ub_bar *b = &s->bar;
 
@@ -204,8 +204,9 @@ static inline int wait_for(struct ub_scope *s)
 static int __attribute__((noinline, cold)) bad_sum(struct ub_scope *s)
 {
 	if (ub_bar_mixed(&s->bar))
-		return ub_fail(-EINVAL, "%s: members gave different reductions at "
-			       "epoch %llu (this one: %s)", s->level_name,
+		return ub_fail(-EINVAL,
+			       "%s: members gave different reductions at epoch %llu (this one: %s)",
+			       s->level_name,
 			       (unsigned long long)s->bar.epoch,
 			       ub_red_name(s->bar.op));
 	return ub_fail(-EOWNERDEAD, "%s: a window is lost, its home is dead",
@@ -233,17 +234,19 @@ static inline int finish(struct ub_scope *s, uint64_t *result)
 }
 
 /* A call that does not fit what a former one left behind. */
-static int __attribute__((noinline, cold)) check_state(struct ub_scope *s,
-							const char *call)
+static int __attribute__((noinline, cold))
+check_state(struct ub_scope *s, const char *call)
 {
 	if (s->lost)
 		return ub_lost_error(s);
 	if (s->state == UB_SCOPE_ARRIVED)
-		return ub_fail(-EALREADY, "%s: %s() after ub_arrive(); call "
-			       "ub_wait() first", s->level_name, call);
+		return ub_fail(-EALREADY,
+			       "%s: %s() after ub_arrive(); call ub_wait() first",
+			       s->level_name, call);
 	if (s->state == UB_SCOPE_TIMED_OUT && strcmp(s->pending.call, call))
-		return ub_fail(-EALREADY, "%s: %s() after a time-out of %s(); call "
-			       "that again first", s->level_name, call,
+		return ub_fail(-EALREADY,
+			       "%s: %s() after a time-out of %s(); call that again first",
+			       s->level_name, call,
 			       s->pending.call);
 	return 0;
 }
@@ -318,8 +321,9 @@ static int awaitable(struct ub_scope *s)
 	if (s->lost)
 		return ub_lost_error(s);
 	if (s->state == UB_SCOPE_IDLE)
-		return ub_fail(-EINVAL, "%s: nothing to wait for; call "
-			       "ub_arrive() first", s->level_name);
+		return ub_fail(-EINVAL,
+			       "%s: nothing to wait for; call ub_arrive() first",
+			       s->level_name);
 	return check_state(s, sync_call);
 }
 

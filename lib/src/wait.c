@@ -132,9 +132,9 @@ int ub_late_error(struct ub_scope *s)
 	if (m >= s->n)
 		m = 0;
 	last = UB_ARR_EPOCH(ub_ld(&b->g.line[m].arrival));
-	return ub_fail(-ETIMEDOUT, "%s: epoch %llu: %u of %u missing after %d ms, "
-		       "first rank %u (node %u, lane %u), whose last epoch is %llu; "
-		       "call again to go on waiting", s->level_name,
+	return ub_fail(-ETIMEDOUT,
+		       "%s: epoch %llu: %u of %u missing after %d ms, first rank %u (node %u, lane %u), whose last epoch is %llu; call again to go on waiting",
+		       s->level_name,
 		       (unsigned long long)b->epoch, missing, s->n,
 		       s->timeout_ms, m, s->node[m], s->lane[m],
 		       (unsigned long long)last);

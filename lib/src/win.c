@@ -66,8 +66,9 @@ static int attach_all(struct ub_win *w, bool *used)
 			continue;
 		if (i == s->rank)	/* its own text says more */
 			return m->err;
-		return ub_fail(m->err, "%s: rank %u (node %u) cannot give %llu bytes "
-			       "to a window: its memory is out", s->level_name, i,
+		return ub_fail(m->err,
+			       "%s: rank %u (node %u) cannot give %llu bytes to a window: its memory is out",
+			       s->level_name, i,
 			       s->node[i], (unsigned long long)m->bytes);
 	}
 	*used = true;
@@ -143,8 +144,9 @@ int ub_win_free(struct ub_win *w)
 		return err;
 	if (s->state == UB_SCOPE_ARRIVED) {
 		ub_scope_end(s);
-		return ub_fail(-EALREADY, "%s: ub_win_free() after ub_arrive(); "
-			       "call ub_wait() first", s->level_name);
+		return ub_fail(-EALREADY,
+			       "%s: ub_win_free() after ub_arrive(); call ub_wait() first",
+			       s->level_name);
 	}
 	/* Nobody uses it any more when all have come here. */
 	err = ub_sync_inside(s);

@@ -8,13 +8,13 @@
 
 # User space has no kernel types, attribute macros and ARRAY_SIZE; its names
 # may be those of libc (Elf64_Ehdr); messages for people are sentences, cut
-# or long; an argv cannot be const; a macro like UB_GVA() is taken for a
-# constant; a test's macros return.
+# or long; an argv cannot be const; a test's macros return; mapped memory that
+# others write is volatile there.
 user=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE
 user=$user,CAMELCASE,LONG_LINE_STRING,EMBEDDED_FUNCTION_NAME
 user=$user,MULTIPLE_ASSIGNMENTS,BLOCK_COMMENT_STYLE,FUNCTION_ARGUMENTS
-user=$user,UNCOMMENTED_DEFINITION,STATIC_CONST_CHAR_ARRAY,CONSTANT_COMPARISON
-user=$user,SPLIT_STRING,MACRO_WITH_FLOW_CONTROL
+user=$user,UNCOMMENTED_DEFINITION,STATIC_CONST_CHAR_ARRAY
+user=$user,SPLIT_STRING,MACRO_WITH_FLOW_CONTROL,VOLATILE
 
 # complaints FOLDER OPTION...
 complaints()

@@ -64,7 +64,7 @@ locks()
 {
 	objdump -r -j .smp_locks "$1" 2>/dev/null | awk '
 		$2 ~ /^R_/ { n = split($3, part, /[+]/)
-			     print part[1], n > 1 ? part[2] : "0x0" }' |
+			     print part[1], (n > 1) ? part[2] : "0x0" }' |
 		while read -r sec at; do
 			printf '%s %x\n' "$sec" $((at))
 		done
@@ -88,6 +88,8 @@ module()
 	local fn sec at lock w found
 
 	locks "$ko" | sort -u >"$tmp/locks"
+	[ -s "$tmp/locks" ] || ! objdump -h "$ko" | grep -q ' \.smp_locks ' ||
+		echo "cannot read .smp_locks"
 	swaps "$ko" >"$tmp/swaps"
 	while read -r fn sec at lock; do
 		case " $engine $slots " in *" $fn "*) ;; *) continue ;; esac

@@ -10,7 +10,8 @@ tree_files . | while read -r f; do
 done >"$tmp/files"
 
 plan 2
-xargs -P "$(nproc)" -n 4 shellcheck -x -P SCRIPTDIR -S warning -f gcc <"$tmp/files" |
+# SC3045: dash and busybox have ulimit -v
+xargs -P "$(nproc)" -n 4 shellcheck -x -P SCRIPTDIR -S warning -e SC3045 -f gcc <"$tmp/files" |
 	verdict "shellcheck"
 while read -r f; do
 	case $(head -c 2 "$f") in

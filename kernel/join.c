@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Joining: who is alive, which record to claim.
+ *
+ * Invariants:
+ *  - A record changes hands by compare-and-swap of its word, with a random
+ *    nonce.
+ *  - An incarnation is above all that any record held when it was claimed, so
+ *    it rises for each node id even when records are reused for other ids.
+ *  - A joiner waits only while records are up and none of them moves, or while
+ *    one with its own id may be alive.
+ */
+#include <linux/delay.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "ub.h"
+
+#define UB_ATTACH_TRIES	8
+
+/* What a joiner saw of the records that claim to be up. */
+struct ub_watch {
+	u32 silent;		/* records that did not move */
+	bool own;		/* one of them has this node's id */
+	bool moved;
+};
+
+static void watch_once(struct ub_fabric *f, struct ub_node_view *first,
+		       bool begin, struct ub_watch *w)
+{
+	u32 i;
+
+	*w = (struct ub_watch){ 0 };
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_node_view v = { 0 };
+		bool own;
+
+		if (!ub_member_view(f, i, &v))
+			v.word = 0;
+		if (begin)
+			first[i] = v;
+		own = v.word && UB_NODE_ID(v.word) == f->node;
+		if (!ub_view_up(&v) &&
+		    !(own && UB_NODE_STATE(v.word) == UB_NODE_CLAIMING))
+			continue;
+		if (v.word == first[i].word && v.heartbeat == first[i].heartbeat) {
+			w->silent++;
+			w->own |= own;
+			continue;
+		}
+		w->moved = true;
+	}
+}
+
+/* Somebody with this node's id beats. */
+static bool watch_in_use(struct ub_fabric *f, const struct ub_node_view *first)
+{
+	u32 i;
+
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_node_view v;
+
+		if (ub_member_view(f, i, &v) && ub_view_up(&v) &&
+		    UB_NODE_ID(v.word) == f->node &&
+		    v.heartbeat != first[i].heartbeat) {
+			dev_err(&f->dev, "node id %u is in use: record %u, incarnation %llu\n",
+				f->node, i, v.incarnation);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Are the records that are up those of living nodes? Returns at once when
+ * there are none, and when one moves; peers are poked, so that this is soon.
+ */
+static int attach_watch(struct ub_fabric *f)
+{
+	struct ub_node_view *first;
+	ktime_t start = ktime_get();
+	struct ub_watch w;
+	int err = 0;
+
+	first = kvcalloc(f->geo.max_nodes, sizeof(*first), GFP_KERNEL);
+	if (!first)
+		return -ENOMEM;
+	watch_once(f, first, true, &w);
+	if (w.silent) {
+		f->self = f->geo.max_nodes;	/* none is oneself yet */
+		ub_member_poke_all(f);
+	}
+	while (w.silent) {
+		s64 ms = ktime_ms_delta(ktime_get(), start);
+
+		if (watch_in_use(f, first)) {
+			err = -EADDRINUSE;
+			break;
+		}
+		if (w.moved && (!w.own || ms > f->detect_ms))
+			break;
+		if (ms > 2LL * f->detect_ms) {
+			if (ub_shm_raise(f))
+				dev_info(&f->dev, "all %u nodes are silent: new generation\n",
+					 w.silent);
+			err = -EAGAIN;
+			break;
+		}
+		usleep_range(1000, 2000);
+		watch_once(f, first, false, &w);
+	}
+	if (!err && watch_in_use(f, first))
+		err = -EADDRINUSE;
+	kvfree(first);
+	return err;
+}
+
+/* How well a record suits this node: the higher the better, 0 not at all. */
+static int claim_rank(struct ub_fabric *f, u32 index, u64 word)
+{
+	u64 state = UB_NODE_STATE(word);
+
+	if (word && UB_NODE_ID(word) == f->node)
+		return 3;
+	if (state == UB_NODE_EMPTY)
+		return 2;
+	if (state == UB_NODE_CLAIMING)
+		return 0;
+	if (ub_ld(&ub_shm_node_rec(f, index)->generation) != f->generation)
+		return 2;
+	return state == UB_NODE_LEFT ? 1 : 0;
+}
+
+static int claim_pick(struct ub_fabric *f, u64 *word, u64 *incarnation)
+{
+	int best = -ENOSPC, rank = 0;
+	u32 i;
+
+	*incarnation = 0;
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_shm_node *rec = ub_shm_node_rec(f, i);
+		u64 w = ub_ld(&rec->word);
+		int r = claim_rank(f, i, w);
+
+		*incarnation = max(*incarnation, ub_ld(&rec->incarnation));
+		if (r > rank) {
+			rank = r;
+			best = i;
+			*word = w;
+		}
+	}
+	return best;
+}
+
+/* Two nodes with one id in different records: the one that was first stays. */
+static bool claim_clash(struct ub_fabric *f, u32 mine)
+{
+	u32 i;
+
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		struct ub_node_view v;
+
+		if (i == mine || !ub_member_view(f, i, &v) ||
+		    UB_NODE_ID(v.word) != f->node)
+			continue;
+		if (ub_view_up(&v) ||
+		    (UB_NODE_STATE(v.word) == UB_NODE_CLAIMING && i < mine))
+			return true;
+	}
+	return false;
+}
+
+static int attach_claim(struct ub_fabric *f)
+{
+	u32 nonce = get_random_u32();
+	u64 old, incarnation, w = UB_NODE_WORD(UB_NODE_CLAIMING, f->node, nonce);
+	struct ub_shm_node *rec;
+	int index;
+
+	index = claim_pick(f, &old, &incarnation);
+	if (index < 0) {
+		dev_err(&f->dev, "all %u node records are taken\n",
+			f->geo.max_nodes);
+		return index;
+	}
+	rec = ub_shm_node_rec(f, index);
+	if (ub_cas(&rec->word, old, w) != old)
+		return -EAGAIN;
+	if (claim_clash(f, index)) {
+		ub_cas(&rec->word, w, 0ULL);
+		dev_err(&f->dev, "node id %u is in use\n", f->node);
+		return -EADDRINUSE;
+	}
+	f->self = index;
+	f->incarnation = incarnation + 1;
+	ub_st(&rec->incarnation, f->incarnation);
+	ub_st(&rec->generation, f->generation);
+	ub_st(&rec->bell, f->ops->bell ? f->ops->bell(f) : 0ULL);
+	ub_st(&rec->reason, 0ULL);
+	ub_st(&rec->poke, 0ULL);
+	ub_st(&rec->heartbeat, ub_ld(&rec->heartbeat) + 1);
+	f->word = UB_NODE_WORD(UB_NODE_UP, f->node, nonce);
+	if (ub_cas(&rec->word, w, f->word) != w)
+		return -EAGAIN;
+	ub_mb();
+	if (ub_shm_current(f))
+		return 0;
+	ub_cas(&rec->word, f->word, UB_NODE_WORD(UB_NODE_LEFT, f->node, nonce));
+	return -EAGAIN;
+}
+
+/**
+ * ub_member_attach() - claim a node record and become a member
+ * @f: the fabric, not up
+ *
+ * Context: may sleep; no locks.
+ * Return: 0; -EADDRINUSE when a living node has the id; -ENOSPC when all
+ *	records are taken; or what ub_shm_open() returns.
+ */
+int ub_member_attach(struct ub_fabric *f)
+{
+	int tries, err = -EAGAIN;
+
+	for (tries = 0; err == -EAGAIN && tries < UB_ATTACH_TRIES; tries++) {
+		err = ub_shm_open(f);
+		if (!err)
+			err = attach_watch(f);
+		if (!err)
+			err = attach_claim(f);
+	}
+	if (err)
+		return err;
+	memset(f->peer, 0, f->geo.max_nodes * sizeof(*f->peer));
+	f->peer[f->self] = (struct ub_peer){
+		.word = f->word, .incarnation = f->incarnation,
+		.heartbeat = ub_ld(&ub_shm_node_rec(f, f->self)->heartbeat),
+		.seen = ktime_get(), .alive = true,
+	};
+	f->last_tick = ktime_get();
+	f->watch_from = f->last_tick;
+	err = ub_win_reset(f);
+	if (err) {
+		ub_member_detach(f);
+		return err;
+	}
+	ub_member_poke_all(f);
+	return 0;
+}

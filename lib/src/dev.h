@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Device back end: what its files share. */
+#ifndef UB_DEV_H
+#define UB_DEV_H
+
+#include "internal.h"
+
+/**
+ * struct ub_dev - what the back end has for a context
+ * @fd: the open device: this rank's lane
+ * @path: of it
+ * @info: what it said of itself
+ */
+struct ub_dev {
+	int fd;
+	const char *path;
+	struct ub_info info;
+};
+
+/** ub_dev_call() - an ioctl, again after EINTR; 0 or a negative errno */
+int ub_dev_call(struct ub_dev *d, unsigned long cmd, void *arg);
+
+/* dev_xfer.c, see struct ub_backend */
+int ub_dev_put(struct ub_win *w, uint32_t rank, size_t off, const void *src,
+	       size_t len);
+int ub_dev_get(struct ub_win *w, uint32_t rank, size_t off, void *dst,
+	       size_t len);
+int ub_dev_atomic(struct ub_win *w, uint32_t rank, size_t off, int width,
+		  enum ub_atomic_op what, uint64_t operand, uint64_t compare,
+		  uint64_t *old);
+
+#endif /* UB_DEV_H */
