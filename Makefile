@@ -76,7 +76,7 @@ bench:
 # The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
 # and only by modules_install.
 install: lib tools
-	install -d $(bindir) $(libdir)/pkgconfig $(includedir)/ub $(mandir)/man1
+	install -d $(bindir) $(libdir)/pkgconfig $(includedir)/ub $(mandir)/man1 $(mandir)/man8
 	for f in $(TOOLS:%=build/tools/%) build/tools/ubrig-init; do \
 		[ ! -f $$f ] || install $$f $(bindir) || exit; \
 	done
@@ -90,6 +90,9 @@ install: lib tools
 	install -m 644 kernel/include/uapi/ub/*.h $(includedir)/ub
 	for f in Documentation/man/*.1; do \
 		[ ! -e $$f ] || install -m 644 $$f $(mandir)/man1 || exit; \
+	done
+	for f in Documentation/man/*.8; do \
+		[ ! -e $$f ] || install -m 644 $$f $(mandir)/man8 || exit; \
 	done
 
 modules_install: modules

@@ -77,6 +77,7 @@ void ub_bar_ring(struct ub_gmember *gm)
 	if (!f->ops->ring)
 		return;
 	for_each_set_bit(i, rung, UB_SHM_MAX_NODES) {
+		ub_count(f, rings);
 		trace_ub_ring(f, gm->id, i);
 		f->ops->ring(f, ub_ld(&ub_shm_node_rec(f, i)->bell));
 	}
@@ -113,6 +114,7 @@ static int sleep_once(struct ub_gmember *gm, u64 until, bool killable)
 	ktime_t left = ns_to_ktime(until > now ? until - now : 0);
 	int err;
 
+	ub_stat_inc(gm, sleeps);
 	trace_ub_sleep(gm->fabric, gm->id, gm->bar.me, gm->bar.epoch);
 	if (killable) {
 		err = wait_event_killable_timeout(gm->wq, READ_ONCE(gm->rung),
@@ -177,6 +179,7 @@ static void report_lost(struct ub_gmember *gm)
 	if (gm->lost)
 		return;
 	gm->lost = true;
+	ub_stat_inc(gm, verdicts);
 	ub_bar_lost(gm, &lost);
 	ev.group = gm->handle;
 	ev.node = lost.node;
@@ -202,7 +205,10 @@ static int record(struct ub_gmember *gm)
 		report_lost(gm);
 		return -EOWNERDEAD;
 	}
-	return state == UB_BAR_DONE;
+	if (state != UB_BAR_DONE)
+		return 0;
+	ub_stat_inc(gm, by_record);
+	return 1;
 }
 
 /**
@@ -387,6 +393,7 @@ static int finish(struct ub_gmember *gm, struct ub_barrier *arg, int ret)
 		ub_bar_lost(gm, &arg->out_lost);
 		return ret;
 	case -ETIMEDOUT:
+		ub_stat_inc(gm, timeouts);
 		ub_bar_missing_info(gm, &arg->out_lost);
 		return ret;
 	case -EINTR:	/* ARRIVE is cleared: nothing is lost */

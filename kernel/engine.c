@@ -63,17 +63,6 @@ static bool counts_twice(__u32 op)
 	return op != UB_RED_SUM && op != UB_RED_XOR;
 }
 
-static __u64 combine_aux(__u64 a, __u64 b)
-{
-	__u64 la = a & UB_AUX_LAST_MASK, lb = b & UB_AUX_LAST_MASK;
-	__u64 high = (a & ~UB_AUX_LAST_MASK) | (b & UB_AUX_MIXED) |
-		     (b & UB_AUX_WINLOST);
-
-	if (UB_AUX_OP(a) != UB_AUX_OP(b))
-		high |= UB_AUX_MIXED;
-	return high | (la < lb ? la : lb);
-}
-
 static struct ub_flag *flag_of(const struct ub_bar *b, __u32 member, __u32 line)
 {
 	return &b->g.flags[(size_t)member * b->g.max_lines + line].slot[b->epoch & 1];
@@ -89,8 +78,11 @@ static void set_flags(const struct ub_bar *b, const struct ub_round *rd,
 		for (i = rd->send[p]; i < rd->send[p + 1]; i++) {
 			struct ub_flag *f = flag_of(b, s->send[i], rd->line + p);
 
-			ub_st(&f->full, w->full);
-			ub_st(&f->part, w->part);
+			/* Without a value nobody reads them. */
+			if (b->op) {
+				ub_st(&f->full, w->full);
+				ub_st(&f->part, w->part);
+			}
 			ub_st(&f->aux, w->aux);
 			ub_st(&f->epoch, b->epoch);
 		}
@@ -116,7 +108,7 @@ static void join_flags(struct ub_bar *b, const struct ub_round *rd)
 			b->sum.part = combine(b->op, w.full, ub_ld(&f->part));
 		w.full = combine(b->op, w.full, !twice && missing ?
 				 ub_ld(&f->part) : ub_ld(&f->full));
-		w.aux = combine_aux(w.aux, ub_ld(&f->aux));
+		w.aux = ub_aux_join(w.aux, ub_ld(&f->aux));
 	}
 	b->sum.full = w.full;
 	b->sum.aux = w.aux;
@@ -162,7 +154,7 @@ static struct ub_window_sum sum_of(const struct ub_bar *b, __u32 start,
 		__u64 value = ub_ld(&c->value), aux = ub_ld(&c->aux);
 
 		w.full = i == start ? value : combine(b->op, w.full, value);
-		w.aux = i == start ? aux : combine_aux(w.aux, aux);
+		w.aux = i == start ? aux : ub_aux_join(w.aux, aux);
 	}
 	return w;
 }
@@ -180,7 +172,7 @@ static struct ub_window_sum window_of(const struct ub_bar *b,
 		struct ub_window_sum one = sum_of(b, c->start, c->size);
 
 		w.full = t ? combine(b->op, w.full, one.full) : one.full;
-		w.aux = t ? combine_aux(w.aux, one.aux) : one.aux;
+		w.aux = t ? ub_aux_join(w.aux, one.aux) : one.aux;
 	}
 	return w;
 }
@@ -204,10 +196,32 @@ static void finish_by_record(struct ub_bar *b)
 	b->sum = sum_of(b, 0, b->g.n);
 }
 
+void ub_bar_schedule(struct ub_bar *b, const struct ub_sched *s)
+{
+	__u32 i;
+
+	b->sched = s;
+	b->nhops = 0;
+	if (!s || s->nrounds > UB_MAX_HOPS)
+		return;
+	for (i = 0; i < s->nrounds; i++) {
+		const struct ub_round *rd = &s->round[i];
+
+		if (rd->nports != 1 || rd->send[1] - rd->send[0] != 1)
+			return;
+		b->hop[i].out = &b->g.flags[(size_t)s->send[rd->send[0]] *
+					    b->g.max_lines + rd->line];
+		b->hop[i].in = &b->g.flags[(size_t)b->me * b->g.max_lines +
+					   rd->line];
+	}
+	b->nhops = s->nrounds;
+}
+
 void ub_bar_init(struct ub_bar *b, const struct ub_grp *g,
 		 const struct ub_sched *sched, __u32 me, __u64 base)
 {
-	*b = (struct ub_bar){ .g = *g, .sched = sched, .me = me };
+	*b = (struct ub_bar){ .g = *g, .me = me };
+	ub_bar_schedule(b, sched);
 	b->word = ub_ld(&g->line[me].arrival);
 	b->epoch = UB_ARR_EPOCH(b->word) ? UB_ARR_EPOCH(b->word) : base;
 }

@@ -26,6 +26,11 @@
 #ifndef UB_ENGINE_H
 #define UB_ENGINE_H
 
+#ifdef __KERNEL__
+#include <linux/errno.h>
+#else
+#include <errno.h>
+#endif
 #include <ub/ub.h>
 #include <ub/ub_layout.h>
 #include "schedule.h"
@@ -70,6 +75,18 @@ struct ub_window_sum {
 	__u64 aux;
 };
 
+/**
+ * struct ub_hop - a round of one sender and one receiver
+ * @out: line that the member sets
+ * @in: line that it waits for
+ */
+struct ub_hop {
+	struct ub_flag_line *out;
+	struct ub_flag_line *in;
+};
+
+#define UB_MAX_HOPS	12
+
 enum ub_bar_state {
 	UB_BAR_WAIT,	/* somebody who lives has not arrived */
 	UB_BAR_DONE,	/* all arrived; the result is in bar->sum */
@@ -90,6 +107,9 @@ enum ub_bar_state {
  * @sum: grows to the result
  * @verdict: the verdict that ended the group, once seen
  * @lost_epoch: first epoch that the lost member never reached
+ * @nhops: rounds, where each has one sender and one receiver; else 0. A driver
+ *	sets it to 0 to keep ub_bar_straight() away
+ * @hop: the rounds
  */
 struct ub_bar {
 	struct ub_grp g;
@@ -104,6 +124,8 @@ struct ub_bar {
 	struct ub_window_sum sum;
 	__u64 verdict;
 	__u64 lost_epoch;
+	__u32 nhops;
+	struct ub_hop hop[UB_MAX_HOPS];
 };
 
 /**
@@ -118,6 +140,9 @@ struct ub_bar {
  */
 void ub_bar_init(struct ub_bar *b, const struct ub_grp *g,
 		 const struct ub_sched *sched, __u32 me, __u64 base);
+
+/** ub_bar_schedule() - give a view its schedule, after the group was made */
+void ub_bar_schedule(struct ub_bar *b, const struct ub_sched *sched);
 
 /**
  * ub_bar_arrive() - arrive at the next epoch
@@ -198,6 +223,75 @@ int ub_grp_shrink(const struct ub_grp *g, __u32 me);
  * Return: number of survivors, 0 when some word is not final yet.
  */
 __u32 ub_grp_shrunk(const struct ub_grp *g, __u32 *survivor);
+
+/* What one window tells of wait and operation, joined with another's. */
+static inline __u64 ub_aux_join(__u64 a, __u64 b)
+{
+	__u64 la = a & UB_AUX_LAST_MASK, lb = b & UB_AUX_LAST_MASK;
+	__u64 high = (a & ~UB_AUX_LAST_MASK) |
+		     (b & (UB_AUX_MIXED | UB_AUX_WINLOST));
+
+	if (UB_AUX_OP(a) != UB_AUX_OP(b))
+		high |= UB_AUX_MIXED;
+	return high | (la < lb ? la : lb);
+}
+
+/**
+ * ub_bar_straight() - a whole barrier without a value, when nothing is odd
+ * @b: the view; its last barrier has ended; @b->nhops is not 0
+ * @last: as ub_bar_arrive()
+ * @polls: most polls in all; gets those that were needed
+ *
+ * The same steps and stores as ub_bar_arrive() and ub_bar_poll(), in registers.
+ *
+ * Return: 1 complete, @b->sum.aux is set; 0 arrived: go on as after
+ *	ub_bar_arrive(); -EBUSY nothing was stored: let ub_bar_arrive() say why.
+ */
+static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
+{
+	struct ub_member_line *own = &b->g.line[b->me];
+	__u64 e = b->epoch + 1, aux = last & UB_AUX_LAST_MASK;
+	__u32 par = e & 1, left = *polls, i;
+
+	if (ub_ld(&own->arrival) != b->epoch || e > UB_EPOCH_MAX)
+		return -EBUSY;
+	ub_st(&own->contrib[par].aux, aux);
+	if (ub_cas(&own->arrival, b->epoch, e) != b->epoch)
+		return -EBUSY;
+	b->epoch = e;
+	b->word = e;
+	i = 0;
+	if (ub_ld(&b->g.head->hint) >= e || ub_ld(&b->g.head->verdict))
+		goto odd;
+	for (; i < b->nhops; i++) {
+		struct ub_flag *out = &b->hop[i].out->slot[par];
+		const struct ub_flag *in = &b->hop[i].in->slot[par];
+
+		ub_st(&out->aux, aux);
+		ub_st(&out->epoch, e);
+		while (ub_ld(&in->epoch) < e)
+			if (!left--)
+				goto late;
+		aux = ub_aux_join(aux, ub_ld(&in->aux));
+	}
+	b->sum.aux = aux;
+	*polls -= left;
+	return 1;
+late:
+	b->sent = true;
+	b->round = i;
+	goto out;
+odd:
+	b->sent = false;
+	b->round = 0;
+out:
+	b->op = UB_RED_NONE;
+	b->wake = false;
+	b->sum.full = 0;
+	b->sum.part = 0;
+	b->sum.aux = aux;
+	return 0;
+}
 
 /** ub_red_name() - name of an operation, for messages */
 const char *ub_red_name(__u32 op);

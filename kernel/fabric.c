@@ -228,6 +228,7 @@ int ub_fabric_register(struct ub_fabric *f, void *mem, u64 size,
 	mutex_lock(&ub_fabrics_lock);
 	list_add_tail(&f->node_list, &ub_fabrics);
 	mutex_unlock(&ub_fabrics_lock);
+	ub_netlink_fabric(f, true);
 	dev_info(&f->dev, "node %u, incarnation %llu, %s, %llu MiB\n", f->node,
 		 f->incarnation, f->transport, size >> 20);
 	return 0;
@@ -259,9 +260,10 @@ static void fabric_wake(struct ub_fabric *f)
  */
 void ub_fabric_unregister(struct ub_fabric *f)
 {
-	bool up;
+	bool listed, up;
 
 	mutex_lock(&ub_fabrics_lock);
+	listed = !list_empty(&f->node_list);
 	list_del_init(&f->node_list);
 	mutex_unlock(&ub_fabrics_lock);
 	ub_chardev_del(f);
@@ -280,6 +282,8 @@ void ub_fabric_unregister(struct ub_fabric *f)
 	if (up)
 		ub_member_detach(f);
 	ub_win_forget(f);
+	if (listed)
+		ub_netlink_fabric(f, false);
 }
 EXPORT_SYMBOL_GPL(ub_fabric_unregister);
 

@@ -98,7 +98,7 @@ static int complete_table(struct ub_gmember *gm)
 		ub_sched_free(sched);
 		return -E2BIG;
 	}
-	gm->bar.sched = sched;
+	ub_bar_schedule(&gm->bar, sched);
 	gm->sched = sched;
 	return 0;
 }

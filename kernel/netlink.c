@@ -31,14 +31,16 @@ static const struct nla_policy del_policy[UB_NL_A_LOOP + 1] = {
 	[UB_NL_A_LOOP]		= { .type = NLA_U32 },
 };
 
-static struct ub_fabric *nl_find(u32 minor)
+static struct ub_fabric *nl_find(const struct nlattr *minor,
+				 struct netlink_ext_ack *extack)
 {
 	struct ub_fabric *f;
 
 	lockdep_assert_held(&ub_fabrics_lock);
 	list_for_each_entry(f, &ub_fabrics, node_list)
-		if (f->minor == minor)
+		if (f->minor == nla_get_u32(minor))
 			return f;
+	NL_SET_ERR_MSG_ATTR(extack, minor, "no such fabric device");
 	return NULL;
 }
 
@@ -116,7 +118,7 @@ static int nl_reply(struct genl_info *info,
 	if (!skb)
 		return -ENOMEM;
 	mutex_lock(&ub_fabrics_lock);
-	f = nl_find(nla_get_u32(info->attrs[UB_NL_A_FABRIC]));
+	f = nl_find(info->attrs[UB_NL_A_FABRIC], info->extack);
 	if (f)
 		err = put(skb, f, info->snd_portid, info->snd_seq, 0);
 	mutex_unlock(&ub_fabrics_lock);
@@ -166,12 +168,11 @@ static int nl_loop_reply(struct genl_info *info, int id)
 	return genlmsg_reply(skb, info);
 }
 
-static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
+/* What a new loop fabric will be, or what is wrong with the request. */
+static int nl_add_check(struct genl_info *info, u32 *first, u32 *n, u64 *bytes)
 {
 	struct nlattr **a = info->attrs;
-	u64 bytes = UB_NL_LOOP_BYTES;
-	u32 first = 0, n, i, *ids;
-	int id, err;
+	struct ub_shm_geo geo;
 
 	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_TRANSPORT) ||
 	    GENL_REQ_ATTR_CHECK(info, UB_NL_A_NODES))
@@ -181,11 +182,42 @@ static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
 				    "only loop fabrics can be added");
 		return -EOPNOTSUPP;
 	}
-	if (a[UB_NL_A_NODE])
-		first = nla_get_u32(a[UB_NL_A_NODE]);
-	if (a[UB_NL_A_BYTES])
-		bytes = nla_get_u64(a[UB_NL_A_BYTES]);
-	n = nla_get_u32(a[UB_NL_A_NODES]);
+	*n = nla_get_u32(a[UB_NL_A_NODES]);
+	*first = a[UB_NL_A_NODE] ? nla_get_u32(a[UB_NL_A_NODE]) : 0;
+	if (*first > UB_GVA_NODE_MAX + 1 - *n) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_NODE],
+				    "the last node's id would pass 20 bits");
+		return -ERANGE;
+	}
+	*bytes = a[UB_NL_A_BYTES] ? nla_get_u64(a[UB_NL_A_BYTES]) :
+				    UB_NL_LOOP_BYTES;
+	if (*bytes >> PAGE_SHIFT > totalram_pages() / 2) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_BYTES],
+				    "more than half of this machine's memory");
+		return -ENOMEM;
+	}
+	if (ub_shm_geometry(*bytes, &geo)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_BYTES],
+				    "too little memory for a fabric");
+		return -EINVAL;
+	}
+	if (*n > geo.max_nodes) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_NODES],
+				    "more nodes than a fabric of that much memory holds");
+		return -E2BIG;
+	}
+	return 0;
+}
+
+static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
+{
+	u32 first, n, i, *ids;
+	int id, err;
+	u64 bytes;
+
+	err = nl_add_check(info, &first, &n, &bytes);
+	if (err)
+		return err;
 	ids = kcalloc(n, sizeof(*ids), GFP_KERNEL);
 	if (!ids)
 		return -ENOMEM;
@@ -202,9 +234,15 @@ static int nl_fabric_add(struct sk_buff *skb, struct genl_info *info)
 
 static int nl_fabric_del(struct sk_buff *skb, struct genl_info *info)
 {
+	struct nlattr *loop = info->attrs[UB_NL_A_LOOP];
+	int err;
+
 	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_LOOP))
 		return -EINVAL;
-	return ub_loop_del(nla_get_u32(info->attrs[UB_NL_A_LOOP]));
+	err = ub_loop_del(nla_get_u32(loop));
+	if (err)
+		NL_SET_ERR_MSG_ATTR(info->extack, loop, "no such loop fabric");
+	return err;
 }
 
 /* ---- nodes ---- */
@@ -216,7 +254,11 @@ static u32 nl_node_state(struct ub_fabric *f, u32 index,
 		return UB_NL_STATE_FENCED;
 	if (UB_NODE_STATE(v->word) == UB_NODE_CLAIMING)
 		return UB_NL_STATE_JOINING;
-	if (UB_NODE_STATE(v->word) != UB_NODE_UP || !f->peer[index].alive)
+	if (UB_NODE_STATE(v->word) != UB_NODE_UP)
+		return UB_NL_STATE_DOWN;
+	if (f->peer[index].incarnation != v->incarnation)
+		return UB_NL_STATE_JOINING;	/* the tick has not seen it yet */
+	if (!f->peer[index].alive)
 		return UB_NL_STATE_DOWN;
 	return UB_NL_STATE_UP;
 }
@@ -226,6 +268,7 @@ static int nl_put_node(struct sk_buff *skb, struct ub_fabric *f, u32 index,
 {
 	const struct ub_peer *p = &f->peer[index];
 	u32 state = nl_node_state(f, index, v);
+	bool seen = p->incarnation == v->incarnation;
 	u64 age = ktime_to_ns(ktime_sub(ktime_get(), p->seen));
 	void *hdr;
 
@@ -237,8 +280,8 @@ static int nl_put_node(struct sk_buff *skb, struct ub_fabric *f, u32 index,
 	    nla_put_u32(skb, UB_NL_A_NODE, UB_NODE_ID(v->word)) ||
 	    nla_put_u64_64bit(skb, UB_NL_A_INCARNATION, v->incarnation, UB_NL_A_PAD) ||
 	    nla_put_u32(skb, UB_NL_A_STATE, state) ||
-	    (state && nla_put_u32(skb, UB_NL_A_REASON, p->reason)) ||
-	    (p->seen && nla_put_u64_64bit(skb, UB_NL_A_AGE_NS, age, UB_NL_A_PAD)) ||
+	    (state && seen && nla_put_u32(skb, UB_NL_A_REASON, p->reason)) ||
+	    (seen && nla_put_u64_64bit(skb, UB_NL_A_AGE_NS, age, UB_NL_A_PAD)) ||
 	    (index == f->self && nla_put_flag(skb, UB_NL_A_SELF))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -253,10 +296,12 @@ static int nl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct ub_fabric *f;
 	int err = 0;
 
-	if (!a[UB_NL_A_FABRIC])
+	if (!a[UB_NL_A_FABRIC]) {
+		NL_SET_ERR_MSG(cb->extack, "which fabric device?");
 		return -EINVAL;
+	}
 	mutex_lock(&ub_fabrics_lock);
-	f = nl_find(nla_get_u32(a[UB_NL_A_FABRIC]));
+	f = nl_find(a[UB_NL_A_FABRIC], cb->extack);
 	if (!f) {
 		mutex_unlock(&ub_fabrics_lock);
 		return -ENODEV;
@@ -276,6 +321,17 @@ static int nl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- counters ---- */
 
+static int nl_put_counter(struct sk_buff *skb, const char *name, u64 value)
+{
+	struct nlattr *nest = nla_nest_start(skb, UB_NL_A_STAT);
+
+	if (!nest || nla_put_string(skb, UB_NL_STAT_NAME, name) ||
+	    nla_put_u64_64bit(skb, UB_NL_STAT_VALUE, value, UB_NL_STAT_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int nl_put_stats(struct sk_buff *skb, struct ub_fabric *f, u32 portid,
 			u32 seq, int flags)
 {
@@ -287,15 +343,9 @@ static int nl_put_stats(struct sk_buff *skb, struct ub_fabric *f, u32 portid,
 	hdr = genlmsg_put(skb, portid, seq, &ub_family, flags, UB_NL_CMD_STATS_GET);
 	if (!hdr || nla_put_u32(skb, UB_NL_A_FABRIC, f->minor))
 		return -EMSGSIZE;
-	for (i = 0; i < UB_STATS; i++) {
-		struct nlattr *nest = nla_nest_start(skb, UB_NL_A_STAT);
-
-		if (!nest ||
-		    nla_put_string(skb, UB_NL_STAT_NAME, ub_stats_name(i)) ||
-		    nla_put_u64_64bit(skb, UB_NL_STAT_VALUE, sum[i], UB_NL_STAT_PAD))
+	for (i = 0; i < UB_STATS; i++)
+		if (nl_put_counter(skb, ub_stats_name(i), sum[i]))
 			return -EMSGSIZE;
-		nla_nest_end(skb, nest);
-	}
 	genlmsg_end(skb, hdr);
 	return 0;
 }
@@ -303,6 +353,77 @@ static int nl_put_stats(struct sk_buff *skb, struct ub_fabric *f, u32 portid,
 static int nl_stats_get(struct sk_buff *skb, struct genl_info *info)
 {
 	return nl_reply(info, nl_put_stats);
+}
+
+/* ---- groups ---- */
+
+/* members_lock is held: the member has not left. */
+static int nl_put_group(struct sk_buff *skb, struct ub_gmember *gm,
+			struct netlink_callback *cb)
+{
+	const struct ub_bar *b = &gm->bar;
+	u64 word = ub_ld(&b->g.line[b->me].arrival);
+	u64 verdict = ub_ld(&b->g.head->verdict);
+	char level[UB_NAME_LEN + 1] = "";
+	const u64 *stat = (const u64 *)&gm->stats;
+	unsigned int i;
+	void *hdr;
+
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			  &ub_family, NLM_F_MULTI, UB_NL_CMD_GROUP_GET);
+	if (!hdr)
+		return -EMSGSIZE;
+	memcpy(level, gm->level, sizeof(gm->level));
+	if (nla_put_u32(skb, UB_NL_A_FABRIC, gm->fabric->minor) ||
+	    nla_put_u32(skb, UB_NL_A_LANE, gm->file->lane) ||
+	    nla_put_u32(skb, UB_NL_A_GROUP, READ_ONCE(gm->handle)) ||
+	    nla_put_u32(skb, UB_NL_A_SLOT, gm->slot) ||
+	    nla_put_string(skb, UB_NL_A_LEVEL, level) ||
+	    nla_put_u32(skb, UB_NL_A_INDEX, b->me) ||
+	    nla_put_u32(skb, UB_NL_A_MEMBERS, b->g.n) ||
+	    nla_put_u64_64bit(skb, UB_NL_A_EPOCH, UB_ARR_EPOCH(word), UB_NL_A_PAD) ||
+	    (verdict && nla_put_u32(skb, UB_NL_A_REASON, UB_VERDICT_REASON(verdict))))
+		goto cancel;
+	for (i = 0; i < UB_GROUP_STATS; i++)
+		if (nl_put_counter(skb, ub_stats_name(i), READ_ONCE(stat[i])))
+			goto cancel;
+	genlmsg_end(skb, hdr);
+	return 0;
+cancel:
+	genlmsg_cancel(skb, hdr);
+	return -EMSGSIZE;
+}
+
+static int nl_group_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nlattr **a = ub_dump_attrs(cb);
+	struct ub_gmember *gm;
+	struct ub_fabric *f;
+	long at = 0;
+	int err = 0;
+
+	if (!a[UB_NL_A_FABRIC]) {
+		NL_SET_ERR_MSG(cb->extack, "which fabric device?");
+		return -EINVAL;
+	}
+	mutex_lock(&ub_fabrics_lock);
+	f = nl_find(a[UB_NL_A_FABRIC], cb->extack);
+	if (!f) {
+		mutex_unlock(&ub_fabrics_lock);
+		return -ENODEV;
+	}
+	mutex_lock(&f->members_lock);
+	list_for_each_entry(gm, &f->members, fabric_node) {
+		if (at++ < cb->args[0])
+			continue;
+		err = nl_put_group(skb, gm, cb);
+		if (err)
+			break;
+		cb->args[0] = at;
+	}
+	mutex_unlock(&f->members_lock);
+	mutex_unlock(&ub_fabrics_lock);
+	return skb->len ?: err;
 }
 
 /* ---- events ---- */
@@ -341,6 +462,33 @@ void ub_netlink_event(struct ub_fabric *f, const struct ub_event *ev)
 	genlmsg_multicast_netns(&ub_family, &init_net, skb, 0, 0, GFP_KERNEL);
 }
 
+/**
+ * ub_netlink_fabric() - tell listeners that a fabric came or went
+ * @f: the fabric
+ * @added: it came
+ *
+ * Context: may sleep.
+ */
+void ub_netlink_fabric(struct ub_fabric *f, bool added)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (!genl_has_listeners(&ub_family, &init_net, 0))
+		return;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!skb)
+		return;
+	hdr = genlmsg_put(skb, 0, 0, &ub_family, 0, added ? UB_NL_CMD_FABRIC_ADD :
+							    UB_NL_CMD_FABRIC_DEL);
+	if (!hdr || nl_put_identity(skb, f)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast_netns(&ub_family, &init_net, skb, 0, 0, GFP_KERNEL);
+}
+
 static const struct genl_ops ub_ops[] = {
 	{
 		.cmd	 = UB_NL_CMD_FABRIC_GET,
@@ -368,6 +516,11 @@ static const struct genl_ops ub_ops[] = {
 	}, {
 		.cmd	 = UB_NL_CMD_STATS_GET,
 		.doit	 = nl_stats_get,
+		.policy	 = fabric_policy,
+		.maxattr = UB_NL_A_FABRIC,
+	}, {
+		.cmd	 = UB_NL_CMD_GROUP_GET,
+		.dumpit	 = nl_group_dump,
 		.policy	 = fabric_policy,
 		.maxattr = UB_NL_A_FABRIC,
 	},

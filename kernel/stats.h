@@ -3,7 +3,9 @@
 #ifndef UB_STATS_H
 #define UB_STATS_H
 
+#include <linux/build_bug.h>
 #include <linux/percpu.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 struct ub_fabric;
@@ -63,6 +65,8 @@ struct ub_stats {
  * @sleeps: times it slept
  * @timeouts: waits that timed out
  * @verdicts: 1 when the group is lost
+ *
+ * The first of struct ub_stats, by the same names.
  */
 struct ub_group_stats {
 	u64 barriers;
@@ -71,6 +75,10 @@ struct ub_group_stats {
 	u64 timeouts;
 	u64 verdicts;
 };
+
+#define UB_GROUP_STATS	(sizeof(struct ub_group_stats) / sizeof(u64))
+static_assert(offsetof(struct ub_group_stats, verdicts) ==
+	      offsetof(struct ub_stats, verdicts));
 
 /* Counter of a member and of its fabric; the member's driver is held. */
 #define ub_stat_inc(gm, field) do {			\

@@ -527,6 +527,7 @@ __poll_t ub_event_poll(struct file *filp, struct poll_table_struct *wait);
 int ub_netlink_init(void);
 void ub_netlink_exit(void);
 void ub_netlink_event(struct ub_fabric *f, const struct ub_event *ev);
+void ub_netlink_fabric(struct ub_fabric *f, bool added);
 
 /* ---- loop.c ---- */
 int ub_loop_init(void);

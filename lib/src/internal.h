@@ -82,7 +82,8 @@ struct ub_pending {
  * @state: enum ub_scope_state
  * @timing: accounting is on
  * @last: UB_AUX_LAST() of the last wait
- * @end: ticks when the last barrier ended, or this member arrived
+ * @opened: ticks when it was made
+ * @first: epoch then
  * @count: accounting
  * @waited: how often each rank was the one waited for
  * @bar: the engine
@@ -121,7 +122,8 @@ struct ub_scope {
 	bool creating;
 	bool kept;
 	uint64_t last;
-	uint64_t end;
+	uint64_t opened;
+	uint64_t first;
 	struct ub_count count;
 	uint64_t *waited;
 	struct ub_bar bar;

@@ -77,17 +77,11 @@ static uint64_t copy_begin(const struct ub_scope *s, size_t len)
 
 static void copy_end(struct ub_scope *s, size_t len, uint64_t from)
 {
-	uint64_t took;
-
 	if (!s->timing)
 		return;
 	ub_add(&s->count.bytes, len);
-	if (!from)
-		return;
-	took = ub_elapsed(from, ub_ticks());
-	ub_add(&s->count.move, took);
-	/* It is not local work. */
-	s->end += took;
+	if (from)
+		ub_add(&s->count.move, ub_elapsed(from, ub_ticks()));
 }
 
 int ub_put(struct ub_scope *s, struct ub_win *win, int rank, size_t off,

@@ -120,8 +120,9 @@ int ub_scope_ready(struct ub_scope *s)
 			       "%s: the schedule of %u members needs %u flag lines, %u are there; use fewer ports or levels",
 			       s->level_name, s->n, s->sched->nlines,
 			       s->bar.g.max_lines);
-	s->bar.sched = s->sched;
-	s->end = ub_ticks();
+	ub_bar_schedule(&s->bar, s->sched);
+	s->opened = ub_ticks();
+	s->first = s->bar.epoch;
 	pthread_mutex_lock(&ctx->lock);
 	s->next = ctx->scopes;
 	ctx->scopes = s;

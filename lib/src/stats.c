@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Accounting per level, and its table. */
+/*
+ * Accounting per level, and its table.
+ *
+ * A barrier reads no clock unless it waits. What a scope's member computed is
+ * what is left of the time since the scope was made, without waiting and moving.
+ */
 #include "internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +16,17 @@ static uint64_t get(const uint64_t *p)
 
 void ub_count_scope(struct ub_count *to, const struct ub_scope *s)
 {
-	to->supersteps += get(&s->count.supersteps);
+	uint64_t move = get(&s->count.move), wait = get(&s->count.wait);
+	uint64_t steps = __atomic_load_n(&s->bar.epoch, __ATOMIC_RELAXED) - s->first;
+
+	if (!s->timing)
+		return;
+	to->supersteps += steps;
 	to->bytes += get(&s->count.bytes);
-	to->compute += get(&s->count.compute);
-	to->move += get(&s->count.move);
-	to->wait += get(&s->count.wait);
+	to->compute += ub_elapsed(move + wait,
+				  ub_elapsed(s->opened, ub_ticks()));
+	to->move += move;
+	to->wait += wait;
 	to->late += get(&s->waited[s->rank]);
 }
 

@@ -2,7 +2,7 @@
 /*
  * A barrier, as a member runs it.
  *
- *	ub_sync()
+ *	ub_sync()	when nothing is odd: ub_bar_straight() in kernel/engine.h
  *	  begin()	one thread drives a scope; not in a forked child
  *	  arrive()	contribution and own word (one compare-and-swap); if
  *			somebody sleeps, read the record and wake them
@@ -123,6 +123,7 @@ int ub_lost_error(struct ub_scope *s)
 	uint32_t m = UB_VERDICT_MEMBER(b->verdict);
 
 	s->lost = true;
+	s->bar.nhops = 0;
 	s->state = UB_SCOPE_IDLE;
 	if (m == s->rank)
 		return ub_fail(-ESTALE,
@@ -173,12 +174,6 @@ static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value)
 
 	if (unlikely(s->lost))
 		return ub_lost_error(s);
-	if (s->timing) {
-		uint64_t now = ub_ticks();
-
-		ub_add(&s->count.compute, ub_elapsed(s->end, now));
-		s->end = now;
-	}
 	err = ub_bar_arrive(&s->bar, op, value, s->last);
 	if (unlikely(err))
 		return arrive_error(s, err);
@@ -221,7 +216,6 @@ static inline int finish(struct ub_scope *s, uint64_t *result)
 	if (s->timing) {
 		uint32_t m = UB_AUX_MEMBER(aux);
 
-		ub_add(&s->count.supersteps, 1);
 		if (likely(m < s->n &&
 			   (aux & UB_AUX_LAST_MASK) != UB_AUX_LAST_MASK))
 			ub_add(&s->waited[m], 1);
@@ -272,9 +266,47 @@ int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
 	return err;
 }
 
+/* The straight path did not end it: whatever is odd about this barrier. */
+static int __attribute__((noinline)) sync_on(struct ub_scope *s, int arrived)
+{
+	int err;
+
+	if (arrived < 0)
+		err = arrive(s, UB_RED_NONE, 0);
+	else
+		err = unlikely(ub_bar_pressed(&s->bar)) ? pressed(s) : 0;
+	if (!err)
+		err = wait_for(s);
+	if (!err)
+		err = finish(s, NULL);
+	else if (err == -ETIMEDOUT)
+		s->pending.call = sync_call;
+	end(s);
+	return err;
+}
+
 int ub_sync(struct ub_scope *s)
 {
-	return ub_sync_reduce(s, UB_NONE, 0, NULL);
+	uint32_t polls = UB_POLLS;
+	int err;
+
+	if (unlikely(!s->bar.nhops))
+		return ub_sync_reduce(s, UB_NONE, 0, NULL);
+	err = begin(s);
+	if (unlikely(err))
+		return err;
+	if (unlikely(s->state != UB_SCOPE_IDLE)) {
+		end(s);
+		return ub_sync_reduce(s, UB_NONE, 0, NULL);
+	}
+	err = ub_bar_straight(&s->bar, s->last, &polls);
+	if (unlikely(err <= 0))
+		return sync_on(s, err);
+	if (s->timing)
+		s->last = UB_AUX_LAST((uint64_t)polls, s->rank);
+	err = finish(s, NULL);
+	end(s);
+	return err;
 }
 
 int ub_sync_max_double(struct ub_scope *s, double value, double *result)

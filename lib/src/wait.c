@@ -94,23 +94,13 @@ static int wait_on(struct ub_scope *s)
 
 int ub_wait_long(struct ub_scope *s)
 {
-	uint64_t now;
-	int err;
+	uint64_t from = s->timing ? ub_ticks() : 0;
+	int err = wait_on(s);
 
-	if (s->timing && s->state != UB_SCOPE_IDLE) {
-		/* There was work between arriving and this call. */
-		now = ub_ticks();
-		ub_add(&s->count.compute, ub_elapsed(s->end, now));
-		s->end = now;
-	}
-	err = wait_on(s);
 	if (s->timing) {
-		uint64_t waited;
+		uint64_t waited = ub_elapsed(from, ub_ticks());
 
-		now = ub_ticks();
-		waited = ub_elapsed(s->end, now);
 		ub_add(&s->count.wait, waited);
-		s->end = now;
 		s->last = UB_AUX_LAST(ub_ticks_ns(waited), s->rank);
 	}
 	if (err == -EOWNERDEAD)

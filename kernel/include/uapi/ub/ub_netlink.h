@@ -7,8 +7,16 @@
  *		BYTES. Replies with LOOP. CAP_NET_ADMIN.
  * FABRIC_DEL	do: LOOP, all nodes of it. CAP_NET_ADMIN.
  * NODE_GET	dump: FABRIC. One message for each node record in use.
- * STATS_GET	do: FABRIC. Replies with a STAT for each counter.
- * EVENT	to the multicast group "events", with what struct ub_event holds.
+ * STATS_GET	do: FABRIC. Replies with a STAT for each counter of the node.
+ * GROUP_GET	dump: FABRIC. One message for each member of a group that lives on
+ *		the node: GROUP is its handle, 0 while it is made; REASON is
+ *		there when the group is lost. STAT counts calls of the device:
+ *		a library's own driver shows in EPOCH alone.
+ * To the multicast group "events":
+ *
+ * EVENT	what struct ub_event holds, of nodes that come and go.
+ * FABRIC_ADD, FABRIC_DEL
+ *		a device came, went: FABRIC to INCARNATION of what FABRIC_GET has.
  *
  * Attributes are of one space for all commands. Numbers are never reused.
  */
@@ -26,6 +34,7 @@ enum {
 	UB_NL_CMD_NODE_GET,
 	UB_NL_CMD_STATS_GET,
 	UB_NL_CMD_EVENT,
+	UB_NL_CMD_GROUP_GET,
 
 	__UB_NL_CMD_MAX,
 	UB_NL_CMD_MAX = __UB_NL_CMD_MAX - 1
@@ -59,6 +68,12 @@ enum {
 	UB_NL_A_VALUE,		/* u64 */
 	UB_NL_A_GROUP,		/* u32 */
 	UB_NL_A_PAD,
+	UB_NL_A_LANE,		/* u32, of the node */
+	UB_NL_A_SLOT,		/* u32, of the fabric; the same for all members */
+	UB_NL_A_LEVEL,		/* string */
+	UB_NL_A_INDEX,		/* u32, the member's place in its group */
+	UB_NL_A_MEMBERS,	/* u32, of the group */
+	UB_NL_A_EPOCH,		/* u64, last barrier that the member arrived at */
 
 	__UB_NL_A_MAX,
 	UB_NL_A_MAX = __UB_NL_A_MAX - 1
@@ -77,7 +92,7 @@ enum ub_nl_state {
 	UB_NL_STATE_UP		= 0,
 	UB_NL_STATE_FENCED	= 1,
 	UB_NL_STATE_DOWN	= 2,	/* nodes: silent or left */
-	UB_NL_STATE_JOINING	= 3	/* nodes: its record is being claimed */
+	UB_NL_STATE_JOINING	= 3	/* nodes: being claimed, or not looked at yet */
 };
 
 #endif /* _UAPI_UB_NETLINK_H */
