@@ -68,10 +68,9 @@ check-long:
 # BENCH="put --size 4K": one test; as processes, or in two VMs
 BENCH ?= all
 bench:
-	@.ci/setup build $(if $(filter host,$(FABRIC)),,kernel rig)
+	@.ci/setup build bench $(if $(filter host,$(FABRIC)),,kernel rig)
 	@$(MAKE) --no-print-directory -s lib tools $(if $(filter host,$(FABRIC)),,modules)
-	@build/tools/$(if $(filter host,$(FABRIC)),ubrun -n 2,ubrig run -n 2 --no-tag) -- \
-		$(CURDIR)/build/tools/ubperf $(BENCH)
+	@FABRIC='$(FABRIC)' tools/ubperf/bench.sh
 
 # The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
 # and only by modules_install.
@@ -112,7 +111,7 @@ help:
 	@echo 'make demo          the tour, in VMs; FABRIC=host: in processes, without QEMU'
 	@echo 'make check         all tests; LANES="a b" for some; selftests/run-lanes --list'
 	@echo 'make check-long    the same with longer time and more rounds'
-	@echo 'make bench         ubperf in two VMs, or FABRIC=host; BENCH="put --size 4K": one test'
+	@echo 'make bench         ubperf with 2 and 4 ranks in VMs, or FABRIC=host; tables, ratios'
 	@echo 'make install       to $$DESTDIR$$PREFIX ($(PREFIX)); modules_install: the modules'
 	@echo 'make setup         installs the Debian packages that all this needs (.ci/packages)'
 	@echo 'make clean         removes what was built'

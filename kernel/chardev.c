@@ -418,8 +418,8 @@ static long ub_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 	ret = cmd_run(file, c, &u, uarg);
 	if (!(c->how & UB_C_OUT) || (ret && !(c->how & UB_C_OUT_ERR)))
 		return ret;
-	/* A call that is restarted may ask for less than before. */
-	if (ret == -ERESTARTSYS)
+	/* A call that is made again asks for less: it has arrived. */
+	if (ret == -ERESTARTSYS || ret == -ETIMEDOUT)
 		head = offsetof(struct ub_info, flags);
 	if (copy_to_user(uarg + head, (char *)&u + head,
 			 min(size, c->size) - head))

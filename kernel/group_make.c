@@ -290,6 +290,8 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 		return -E2BIG;
 	if (arg->base && !(arg->flags & UB_GROUP_BASE))
 		return -EINVAL;
+	if ((arg->flags & UB_GROUP_BASE) && !ub_test_hooks)
+		return -EOPNOTSUPP;
 	if (arg->base >= UB_EPOCH_MAX)
 		return -EINVAL;
 	if (arg->flags & UB_GROUP_WORLD)

@@ -134,10 +134,13 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
-	err = ub_file_enter(file);
+	/* mmap_lock is held: a test hook must not make the process wait here */
+	err = ub_fabric_enter_now(f);
 	if (err)
 		return err;
-	if (ub_gva_is_group(gva))
+	if (f->incarnation != file->node_incarnation)
+		err = -ESHUTDOWN;
+	else if (ub_gva_is_group(gva))
 		err = mmap_group(file, gva, len);
 	else
 		err = mmap_window(file, gva, len, vma->vm_flags & VM_WRITE,

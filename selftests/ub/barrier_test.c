@@ -259,6 +259,8 @@ TEST_F(barrier, time_out_is_no_loss)
 	__u64 start = now();
 
 	ASSERT_EQ(barrier(a, AW, UB_RED_SUM, 10, in_ms(150)), -ETIMEDOUT);
+	/* The same struct goes on waiting. */
+	EXPECT_EQ(a->bar.flags, UB_BARRIER_WAIT);
 	EXPECT_GE(now() - start, 149 * MS);
 	EXPECT_LT(now() - start, 1000 * MS);
 	EXPECT_EQ(a->bar.out_lost.member, 1);

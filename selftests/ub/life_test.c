@@ -399,6 +399,39 @@ TEST_F(life, killed_on_a_paused_node)
 	EXPECT_LT(now() - start, 500 * MS);
 }
 
+static int step_map(struct member *m)
+{
+	void *p = win_map(m->fd, *(__u64 *)m->ctx, PAGE, PROT_READ);
+
+	return p == MAP_FAILED ? -errno : 0;
+}
+
+/* mmap() holds a lock of all the process: it does not wait with that. */
+TEST_F(life, mapping_on_a_paused_node)
+{
+	struct member *m = &self->m[2];
+	__u64 start;
+
+	ASSERT_EQ(win_create(m->fd, PAGE, RW, &self->w), 0);
+	m->ctx = &self->w.out_desc.gva;
+	ASSERT_EQ(test_op(m->fd, UB_TEST_PAUSE, 0, 0, NULL), 0);
+	/* Should it wait, nobody else here could resume the node. */
+	if (!fork()) {
+		sleep_ms(1000);
+		m->fd = open_node(2);
+		test_op(m->fd, UB_TEST_RESUME, 0, 0, NULL);
+		_exit(0);
+	}
+	start = now();
+	member_start(m, step_map);
+	sleep_ms(50);
+	munmap(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), PAGE);
+	EXPECT_LT(now() - start, 700 * MS);
+	EXPECT_EQ(member_join(m), 0);
+	test_op(m->fd, UB_TEST_RESUME, 0, 0, NULL);
+	wait(NULL);
+}
+
 /* ---- handles that others guess ---- */
 
 static int step_create_many(struct member *m)

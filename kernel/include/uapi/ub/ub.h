@@ -189,7 +189,8 @@ struct ub_win_create {
  * @out_generation: after rotating
  * @out_token: after rotating
  *
- * Both end all other attachments: mapped peers get SIGBUS, calls -ESTALE.
+ * Both end all other attachments: calls get -ESTALE at once, mapped peers SIGBUS
+ * from their node's next tick, which is asked for.
  * Rotating leaves the creator attached.
  */
 struct ub_win_id {
@@ -425,8 +426,9 @@ enum ub_red {
  * @out_lost: with EOWNERDEAD: who; with ETIMEDOUT: who is missing
  *
  * ARRIVE, WAIT, TEST may be combined or called apart. WAIT is killable; it
- * is restarted after signals without losing the arrival, also by calling it
- * again without ARRIVE after EINTR or ETIMEDOUT.
+ * is restarted after signals without losing the arrival: with EINTR and
+ * ETIMEDOUT, ARRIVE is cleared in @flags once it has arrived, so calling
+ * again with the same struct goes on waiting.
  * Errors: EINVAL members differ in @op (for all), EAGAIN with TEST, EBUSY
  * another thread drives this member, ESTALE this member was fenced,
  * EALREADY ARRIVE while the barrier before is not awaited.
@@ -463,7 +465,7 @@ enum ub_xfer_op {
  * @addr: local memory: source of a put, destination of a get, destination
  *	of an atomic's old value (0: not wanted)
  * @length: bytes; 4 or 8 for an atomic; 0 does nothing and succeeds
- * @operand: of an atomic
+ * @operand: of an atomic; of 4 bytes: below 2^32, like @compare
  * @compare: of UB_XFER_COMPARE_SWAP
  * @op: enum ub_xfer_op
  * @out_status: 0 or negative errno
