@@ -256,7 +256,6 @@ static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
 	struct ub_member_line *own = &b->g.line[b->me];
 	__u64 e = b->epoch + 1, aux = last & UB_AUX_LAST_MASK;
 	__u32 par = e & 1, left = *polls, i = 0;
-	bool sent = false;
 
 	/* As in ub_bar_arrive(): after a verdict somebody may still read it. */
 	if (ub_ld(&own->arrival) != b->epoch || e > UB_EPOCH_MAX ||
@@ -265,20 +264,24 @@ static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
 	ub_st(&own->contrib[par].aux, aux);
 	if (ub_cas(&own->arrival, b->epoch, e) != b->epoch)
 		return -EBUSY;
-	b->epoch = e;
-	b->word = e;
-	b->op = UB_RED_NONE;
-	if (ub_ld(&b->g.head->hint) >= e || ub_ld(&b->g.head->verdict))
-		goto odd;
 	for (; i < b->nhops; i++) {
 		struct ub_flag *out = &b->hop[i].out->slot[par];
 		const struct ub_flag *in = &b->hop[i].in->slot[par];
 
 		ub_st(&out->aux, aux);
 		ub_st(&out->epoch, e);
+		if (!i) {
+			/* While the first flag travels. */
+			b->epoch = e;
+			b->word = e;
+			b->op = UB_RED_NONE;
+			if (ub_ld(&b->g.head->hint) >= e ||
+			    ub_ld(&b->g.head->verdict))
+				goto odd;
+		}
 		while (ub_ld(&in->epoch) < e) {
 			if (!left)
-				goto late;
+				goto odd;
 			left--;
 		}
 		aux = ub_aux_join(aux, ub_ld(&in->aux));
@@ -286,12 +289,10 @@ static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
 	b->sum.aux = aux;
 	*polls -= left;
 	return 1;
-late:
-	sent = true;
 odd:
 	*polls -= left;
 	b->round = i;
-	b->sent = sent;
+	b->sent = true;
 	b->wake = false;
 	b->sum.full = 0;
 	b->sum.part = 0;

@@ -239,9 +239,9 @@ static void straight_hint(void)
 	bar[0].wake = true;
 	expect(!ub_bar_straight(&bar[0], UB_AUX_LAST(1, 0), &polls), "hint");
 	expect(!polls, "%u polls", polls);
-	expect(bar[0].epoch == 2 && !bar[0].sent && !bar[0].round &&
+	expect(bar[0].epoch == 2 && bar[0].sent && !bar[0].round &&
 	       !bar[0].wake, "as after arriving");
-	expect(!sent_to(1, 2)->epoch, "flag");
+	expect(sent_to(1, 2)->epoch == 2, "the first flag is on its way");
 	expect(ub_bar_pressed(&bar[0]), "pressed");
 	expect(ub_bar_record(&bar[0]) == UB_BAR_DONE, "all are there");
 	expect(sent_to(1, 2)->epoch == 2, "flag by the record");
