@@ -164,7 +164,8 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	gm = ub_gmember_alloc(file, spec);
 	if (!gm)
 		return -ENOMEM;
-	mutex_lock(&gm->driver);
+	/* Nobody else knows it yet; shrinking holds the old group's. */
+	mutex_lock_nested(&gm->driver, SINGLE_DEPTH_NESTING);
 	ret = meet(gm, spec, clash);
 	if (ret)
 		goto free;
