@@ -18,19 +18,19 @@ trap '[ -z "$switch" ] || kill "$switch" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# measure RANKS ARGUMENT...
+# measure RANKS COMMAND...
 measure()
 {
 	local n=$1 net
 	shift
 	if [ "${FABRIC:-}" = host ]; then
-		"$tools/ubrun" -n "$n" --timeout 300 -- "$tools/ubperf" "$@"
+		"$tools/ubrun" -n "$n" --timeout 300 -- "$@"
 		return
 	fi
 	net="-netdev vde,id=net,sock=$work/switch"
 	net+=" -device virtio-net-pci,netdev=net,mac=52:54:00:00:00:0%n"
 	"$tools/ubrig" run -n "$n" --timeout 300 --no-tag --qemu "$net" -- \
-		tools/ubperf/guest-net.sh "$tools/ubperf" "$@"
+		tools/ubperf/guest-net.sh "$@"
 }
 
 if [ "${FABRIC:-}" != host ]; then
@@ -44,10 +44,9 @@ fi
 echo "$(nproc) CPUs, load $(cut -d' ' -f1-3 /proc/loadavg)"
 for n in 2 4; do
 	echo
-	measure "$n" all --check --sleep --json >"$out/${FABRIC:-dev}-$n.json"
-	UB_STATS=0 measure "$n" barrier --json >"$out/${FABRIC:-dev}-$n-nostats.json"
-	python3 tools/ubperf/table.py "$out/${FABRIC:-dev}-$n.json" \
-		"$out/${FABRIC:-dev}-$n-nostats.json"
+	measure "$n" "$tools/ubperf" all --check --sleep --json >"$out/${FABRIC:-dev}-$n.json"
+	python3 tools/ubperf/table.py "$out/${FABRIC:-dev}-$n.json"
 done
+measure 2 tools/ubperf/rounds.sh 7 "$tools/ubperf" >"$out/${FABRIC:-dev}-rounds"
 echo
 python3 tools/ubperf/table.py --ratios "$out" "${FABRIC:-dev}"

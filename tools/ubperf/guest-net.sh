@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # In a guest: bring up the network that bench.sh gave it, with an address by
-# rank, and run the command with rank 0's address for TCP.
+# rank, and run the command with rank 0's address in UBPERF_TCP_PEER.
 set -e
 
 dir=$("$(dirname "$0")/../ubrig/fetch-kernel")
@@ -12,4 +12,5 @@ done
 dev=$(basename "$(ls -d /sys/bus/virtio/devices/*/net/*)")
 ip addr add "10.77.0.$((UB_RANK + 1))/24" dev "$dev"
 ip link set "$dev" up
-exec "$@" --tcp-peer 10.77.0.1
+export UBPERF_TCP_PEER=10.77.0.1
+exec "$@"

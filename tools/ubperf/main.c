@@ -39,6 +39,7 @@ static const char usage_text[] =
 "  --sleep         barrier: from when all others are asleep until all are back\n"
 "  --raw-file F    raw: file to map, as /sys/bus/pci/devices/*/resource2\n"
 "  --tcp-peer A    tcp: address under which rank 1 reaches rank 0\n"
+"                  (else UBPERF_TCP_PEER, else loopback)\n"
 "\n"
 "Times are the slowest rank's, in ns. Operations below 1 us are timed in batches;\n"
 "percentiles are then over batches. Exit status: 1 wrong data or an error,\n"

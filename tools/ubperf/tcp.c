@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -64,7 +65,7 @@ static int connect_to(const char *host, uint16_t port)
 
 static int prepare(struct perf *p, struct perf_run *r)
 {
-	const char *peer = p->o->tcp_peer;
+	const char *peer = p->o->tcp_peer ? p->o->tcp_peer : getenv("UBPERF_TCP_PEER");
 	const int one = 1;
 	uint16_t port = 0;
 	int s = -1;
