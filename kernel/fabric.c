@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/pseudo_fs.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "trace.h"
 #include "ub.h"
@@ -275,6 +276,7 @@ void ub_fabric_unregister(struct ub_fabric *f)
 	up = f->state == UB_FABRIC_UP;
 	f->state = UB_FABRIC_GONE;
 	up_write(&f->state_sem);
+	synchronize_rcu();	/* bells */
 	cancel_delayed_work_sync(&f->tick);
 
 	ub_mmap_revoke_all(f);
@@ -309,15 +311,15 @@ EXPORT_SYMBOL_GPL(ub_fabric_put);
  */
 void ub_fabric_bell(struct ub_fabric *f)
 {
-	struct ub_shm_node *rec;
-
-	if (READ_ONCE(f->state) != UB_FABRIC_UP)
-		return;
-	ub_count(f, bells);
-	ub_bar_wake_local(f);
-	rec = ub_shm_node_rec(f, f->self);
-	if (ub_ld(&rec->poke))
-		mod_delayed_work(ub_wq, &f->tick, 0);
+	/* ub_fabric_unregister() waits for bells that still see it up. */
+	rcu_read_lock();
+	if (READ_ONCE(f->state) == UB_FABRIC_UP) {
+		ub_count(f, bells);
+		ub_bar_wake_local(f);
+		if (ub_ld(&ub_shm_node_rec(f, f->self)->poke))
+			mod_delayed_work(ub_wq, &f->tick, 0);
+	}
+	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(ub_fabric_bell);
 
