@@ -43,9 +43,12 @@ struct ub_attachment *ub_win_find(struct ub_file *file, u64 gva)
 	return NULL;
 }
 
-/* Takes away ended attachments that are in the way; an overlap stays. */
+/*
+ * Takes away ended attachments that are in the way; an overlap stays. What was
+ * taken away is to be revoked: *@from to *@to.
+ */
 static struct ub_attachment *attach_overlap(struct ub_file *file, u64 gva,
-					    u64 length)
+					    u64 length, u64 *from, u64 *to)
 {
 	struct rb_node *n, *next;
 
@@ -57,6 +60,8 @@ static struct ub_attachment *attach_overlap(struct ub_file *file, u64 gva,
 			continue;
 		if (!ub_win_check(file->fabric, a))
 			return a;
+		*from = min(*from, a->gva);
+		*to = max(*to, a->gva + a->length);
 		rb_erase(n, &file->attachments);
 		kfree(a);
 	}
@@ -74,9 +79,10 @@ static struct ub_attachment *attach_overlap(struct ub_file *file, u64 gva,
 int ub_attach_insert(struct ub_file *file, struct ub_attachment *a)
 {
 	struct rb_node **link = &file->attachments.rb_node, *parent = NULL;
+	u64 from = U64_MAX, to = 0;
 
 	mutex_lock(&file->lock);
-	if (attach_overlap(file, a->gva, a->length)) {
+	if (attach_overlap(file, a->gva, a->length, &from, &to)) {
 		mutex_unlock(&file->lock);
 		return -EEXIST;
 	}
@@ -91,6 +97,8 @@ int ub_attach_insert(struct ub_file *file, struct ub_attachment *a)
 	rb_link_node(&a->node, parent, link);
 	rb_insert_color(&a->node, &file->attachments);
 	mutex_unlock(&file->lock);
+	if (to)
+		ub_mmap_revoke(file->fabric, from, to - from);
 	return 0;
 }
 
@@ -336,6 +344,9 @@ void ub_attach_tick(struct ub_fabric *f)
 		}
 	}
 	mutex_unlock(&f->files_lock);
+	/* Copies that began before an attachment was taken away. */
+	down_write(&f->map_sem);
+	up_write(&f->map_sem);
 }
 
 /**

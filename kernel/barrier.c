@@ -175,6 +175,8 @@ static void report_lost(struct ub_gmember *gm)
 		return;
 	gm->lost = true;
 	ub_stat_inc(gm, verdicts);
+	/* Who it is may not be known yet to a group that is being made. */
+	ub_group_home(gm, UB_VERDICT_MEMBER(gm->bar.verdict));
 	ub_bar_lost(gm, &lost);
 	ev.group = gm->handle;
 	ev.node = lost.node;
@@ -209,6 +211,25 @@ static int by_record(struct ub_gmember *gm, int ret)
 	if (ret > 0)
 		ub_stat_inc(gm, by_record);
 	return ret;
+}
+
+/**
+ * ub_bar_refused() - an arrival was refused: what to tell
+ * @gm: the member
+ *
+ * Context: process, between enter and exit.
+ * Return: -EOWNERDEAD when another member is lost: the answer of all;
+ *	-ESTALE when it is this one.
+ */
+int ub_bar_refused(struct ub_gmember *gm)
+{
+	struct ub_bar *b = &gm->bar;
+
+	if (!ub_bar_verdict(b, UB_EPOCH_MAX) ||
+	    UB_VERDICT_MEMBER(b->verdict) == b->me)
+		return -ESTALE;
+	report_lost(gm);
+	return -EOWNERDEAD;
 }
 
 /**
@@ -369,11 +390,8 @@ static int begin(struct ub_gmember *gm, struct ub_barrier *arg)
 		ub_bar_init(b, &b->g, b->sched, b->me, gm->base);
 	err = ub_bar_arrive(b, arg->op, arg->value,
 			    arg->last ? arg->last : UB_AUX_LAST_MASK);
-	if (err == -ESTALE && ub_bar_verdict(b, UB_EPOCH_MAX) &&
-	    UB_VERDICT_MEMBER(b->verdict) != b->me) {
-		report_lost(gm);
-		return -EOWNERDEAD;
-	}
+	if (err == -ESTALE)
+		return ub_bar_refused(gm);
 	if (err)
 		return err;
 	gm->pending = true;
@@ -491,7 +509,9 @@ long ub_barrier(struct ub_file *file, struct ub_barrier *arg)
 	} else if (!mutex_trylock(&gm->driver)) {
 		ret = -EBUSY;
 	} else {
-		ret = run(gm, arg);
+		/* It may have been destroyed before the driver was held. */
+		ret = xa_load(&file->groups, arg->group) == gm ? run(gm, arg) :
+								 -ENOENT;
 		mutex_unlock(&gm->driver);
 	}
 	ub_group_put(gm);

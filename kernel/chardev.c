@@ -415,11 +415,14 @@ static long ub_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 	if (u.info.flags & ~c->flags)
 		return -EINVAL;
 
+	/* What cannot be told must not be done. */
+	if ((c->how & UB_C_OUT) && copy_to_user(uarg, &u, min(size, c->size)))
+		return -EFAULT;
 	ret = cmd_run(file, c, &u, uarg);
 	if (!(c->how & UB_C_OUT) || (ret && !(c->how & UB_C_OUT_ERR)))
 		return ret;
 	/* A call that is made again asks for less: it has arrived. */
-	if (ret == -ERESTARTSYS || ret == -ETIMEDOUT)
+	if (ret == -ERESTARTSYS || ret == -ETIMEDOUT || ret == -EAGAIN)
 		head = offsetof(struct ub_info, flags);
 	if (copy_to_user(uarg + head, (char *)&u + head,
 			 min(size, c->size) - head))

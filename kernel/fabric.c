@@ -410,6 +410,10 @@ void ub_fabric_fenced(struct ub_fabric *f, u16 reason)
 		.incarnation = f->incarnation,
 	};
 
+	if (READ_ONCE(f->state) != UB_FABRIC_UP)
+		return;
+	/* First: a reader that finds the node down looks no more. */
+	ub_event_all(f, &ev);
 	down_write(&f->state_sem);
 	if (f->state != UB_FABRIC_UP) {
 		up_write(&f->state_sem);
@@ -420,7 +424,6 @@ void ub_fabric_fenced(struct ub_fabric *f, u16 reason)
 	up_write(&f->state_sem);
 	ub_mmap_revoke_all(f);
 	fabric_wake(f);
-	ub_event_all(f, &ev);
 }
 
 /**

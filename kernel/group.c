@@ -18,6 +18,9 @@ static void gmember_free(struct kref *ref)
 {
 	struct ub_gmember *gm = container_of(ref, struct ub_gmember, ref);
 
+	if (gm->origin)
+		ub_group_put(gm->origin);
+	kvfree(gm->from);
 	ub_sched_free(gm->sched);
 	kvfree(gm->table);
 	kvfree(gm->home);
@@ -86,12 +89,41 @@ struct ub_gmember *ub_gmember_alloc(struct ub_file *file,
 	gm->shape = spec->shape;
 	gm->user_driver = spec->user_driver;
 	memcpy(gm->level, spec->level, sizeof(gm->level));
+	if (spec->origin) {
+		gm->from = kvcalloc(spec->n, sizeof(*gm->from), GFP_KERNEL_ACCOUNT);
+		if (!gm->from) {
+			ub_group_put(gm);
+			return NULL;
+		}
+		memcpy(gm->from, spec->from, spec->n * sizeof(*gm->from));
+		kref_get(&spec->origin->ref);
+		gm->origin = spec->origin;
+	}
 	for (i = 0; i < spec->n; i++) {
 		gm->home[i] = UB_NO_HOME;
 		if (spec->table)
 			gm->table[i] = spec->table[i];
 	}
 	return gm;
+}
+
+/**
+ * ub_gmember_made() - a group is made, or failed: its origin is not looked at
+ * @gm: the member
+ *
+ * Context: process; takes members_lock.
+ */
+void ub_gmember_made(struct ub_gmember *gm)
+{
+	struct ub_fabric *f = gm->fabric;
+	struct ub_gmember *origin;
+
+	mutex_lock(&f->members_lock);
+	origin = gm->origin;
+	gm->origin = NULL;
+	mutex_unlock(&f->members_lock);
+	if (origin)
+		ub_group_put(origin);
 }
 
 /**
@@ -109,6 +141,8 @@ u32 ub_group_home(struct ub_gmember *gm, u32 i)
 	struct ub_slot_member m;
 	int home;
 
+	if (i >= gm->bar.g.n)
+		return UB_NO_HOME;
 	home = READ_ONCE(gm->home[i]);
 	if (home != UB_NO_HOME)
 		return home;
@@ -321,27 +355,67 @@ static u32 lost_reason(struct ub_fabric *f, u32 home)
 }
 
 /*
- * Fence the members of one group whose nodes are lost. Sleepers are rung for
- * each final word that is new, whoever made it so: it may have died since.
+ * Will a member never come to a group that is being made, because it was
+ * lost to the group that it was taken from? Gives the reason.
+ */
+static u32 lost_to_origin(struct ub_gmember *gm, u32 i)
+{
+	struct ub_gmember *o = gm->origin;
+	const struct ub_slot_rec *rec;
+	u64 arrival, who;
+
+	lockdep_assert_held(&gm->fabric->members_lock);
+	if (!o || list_empty(&o->fabric_node) ||
+	    UB_ARR_EPOCH(ub_ld(&gm->bar.g.line[i].arrival)) > gm->base)
+		return UB_REASON_NONE;
+	rec = ub_slot_rec(&gm->fabric->slots, o->slot);
+	arrival = ub_ld(&o->bar.g.line[gm->from[i]].arrival);
+	who = ub_ld(&rec->member[gm->from[i]].who);
+	if (arrival & UB_ARR_FENCED)
+		return ub_ld(&o->bar.g.line[gm->from[i]].reason) ?:
+		       UB_REASON_EXIT;
+	if ((who & UB_WHO_LEFT) && UB_WHO_GEN(who) == UB_SLOT_GEN(o->word))
+		return UB_REASON_EXIT;
+	return UB_REASON_NONE;
+}
+
+/* Why a member that may still arrive will not: enum ub_reason, or none. */
+static u32 lost_member(struct ub_gmember *gm, u32 i)
+{
+	struct ub_fabric *f = gm->fabric;
+	const struct ub_member *m = &gm->table[i];
+	u32 home = ub_group_home(gm, i);
+
+	if (home == f->self)
+		return lost_to_origin(gm, i);
+	if (home != UB_NO_HOME)
+		return ub_member_alive(f, home, m->node_incarnation) ?
+		       lost_to_origin(gm, i) : lost_reason(f, home);
+	/* A life that is over, and that nobody here has watched. */
+	if (m->node_incarnation && ub_member_gone(f, m->node, m->node_incarnation))
+		return UB_REASON_REBOOT;
+	return UB_REASON_NONE;
+}
+
+/*
+ * Fence the members of one group that are lost. Sleepers are rung for each
+ * final word that is new, whoever made it so: it may have died since.
  */
 static void fence_lost(struct ub_gmember *gm)
 {
-	struct ub_fabric *f = gm->fabric;
 	const struct ub_grp *g = &gm->bar.g;
-	u32 finals = 0, i;
+	u32 finals = 0, reason, i;
 
 	for (i = 0; i < g->n; i++) {
-		u32 home = ub_group_home(gm, i);
-
 		if (ub_ld(&g->line[i].arrival) & UB_ARR_FINAL) {
 			finals++;
 			continue;
 		}
-		if (home == UB_NO_HOME || home == f->self ||
-		    ub_member_alive(f, home, gm->table[i].node_incarnation))
+		reason = lost_member(gm, i);
+		if (!reason)
 			continue;
-		trace_ub_fence(f, gm->id, i, lost_reason(f, home));
-		ub_grp_fence(g, i, lost_reason(f, home));
+		trace_ub_fence(gm->fabric, gm->id, i, reason);
+		ub_grp_fence(g, i, reason);
 		finals++;
 	}
 	if (finals != gm->finals) {

@@ -135,9 +135,8 @@ static int first_barrier(struct ub_gmember *gm, u64 timeout)
 	ret = ub_bar_arrive(&gm->bar, UB_RED_NONE, 0, UB_AUX_LAST_MASK);
 	if (!ret)
 		ret = ub_bar_arrived(gm);
-	else if (ret == -ESTALE && ub_bar_verdict(&gm->bar, UB_EPOCH_MAX))
-		trace_ub_verdict(gm->fabric, gm->id, gm->bar.me,
-				 gm->bar.lost_epoch, UB_REASON_TIMEOUT);
+	else if (ret == -ESTALE)
+		ret = ub_bar_refused(gm);
 	ub_fabric_exit(gm->fabric);
 	if (ret)
 		return ret > 0 ? 0 : ret;
@@ -183,6 +182,7 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	ret = first_barrier(gm, spec->timeout);
 	if (!ret)
 		ret = complete_table(gm);
+	ub_gmember_made(gm);
 	if (ret && ret != -EOWNERDEAD)
 		goto leave;
 	kref_get(&gm->ref);
@@ -237,7 +237,8 @@ static void spec_world(struct ub_fabric *f, const struct ub_group_create *arg,
 
 /* Members are indices in the parent: nobody can name a group's outsiders. */
 static int spec_child(struct ub_file *file, const struct ub_group_create *arg,
-		      struct ub_group_spec *spec, struct ub_member *table)
+		      struct ub_group_spec *spec, struct ub_member *table,
+		      u32 *from)
 {
 	struct ub_gmember *parent = ub_group_get(file, arg->parent);
 	size_t bytes = arg->nmembers * sizeof(u32);
@@ -274,6 +275,11 @@ static int spec_child(struct ub_file *file, const struct ub_group_create *arg,
 			   struct_size(id, member, arg->nmembers));
 	spec->shape = parent->shape;
 	spec->table = table;
+	for (i = 0; i < arg->nmembers; i++)
+		from[i] = id->member[i];
+	spec->origin = parent;
+	spec->from = from;
+	kref_get(&parent->ref);
 	ret = 0;
 out:
 	kvfree(id);
@@ -350,6 +356,7 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 	};
 	struct ub_member *table = NULL;
 	struct ub_gmember *gm = NULL;
+	u32 *from = NULL;
 	u64 clash = 0;
 	int ret;
 
@@ -361,12 +368,16 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 		spec_world(f, arg, &spec);
 	} else {
 		table = kvcalloc(spec.n, sizeof(*table), GFP_KERNEL);
-		if (!table)
-			return -ENOMEM;
-		ret = spec_child(file, arg, &spec, table);
+		from = kvcalloc(spec.n, sizeof(*from), GFP_KERNEL);
+		ret = -ENOMEM;
+		if (table && from)
+			ret = spec_child(file, arg, &spec, table, from);
 	}
 	if (!ret)
 		ret = make_group(file, &spec, &gm, &clash);
+	if (spec.origin)
+		ub_group_put(spec.origin);
+	kvfree(from);
 	kvfree(table);
 	if (!gm) {
 		tell_clash(arg, ret, clash);
@@ -433,18 +444,15 @@ static int agree(struct ub_gmember *gm, u64 timeout)
 
 /* The survivors' group: id from the old one's, places in the old order. */
 static int spec_shrunk(struct ub_gmember *gm, struct ub_group_spec *spec,
-		       struct ub_member *table)
+		       struct ub_member *table, u32 *survivor)
 {
 	const struct id_world id = { .tag = gm->id, .key = { gm->word, 1 } };
-	u32 *survivor, n, i;
+	u32 n, i;
 	int ret;
 
-	survivor = kvcalloc(gm->bar.g.n, sizeof(*survivor), GFP_KERNEL);
-	if (!survivor)
-		return -ENOMEM;
 	ret = ub_file_enter(gm->file);
 	if (ret)
-		goto out;
+		return ret;
 	n = ub_grp_shrunk(&gm->bar.g, survivor);
 	ret = -ESTALE;
 	for (i = 0; i < n; i++) {
@@ -460,10 +468,10 @@ static int spec_shrunk(struct ub_gmember *gm, struct ub_group_spec *spec,
 	spec->id = hash_id(gm->fabric, &id, sizeof(id));
 	spec->shape = gm->shape;
 	spec->table = table;
+	spec->origin = gm;
+	spec->from = survivor;
 	spec->user_driver = gm->user_driver;
 	memcpy(spec->level, gm->level, sizeof(spec->level));
-out:
-	kvfree(survivor);
 	return ret;
 }
 
@@ -473,20 +481,21 @@ static int shrink(struct ub_file *file, struct ub_gmember *gm,
 	struct ub_group_spec spec = { .timeout = arg->timeout };
 	struct ub_member *table;
 	u64 clash = 0;
+	u32 *survivor;
 	int ret;
 
 	table = kvcalloc(gm->bar.g.n, sizeof(*table), GFP_KERNEL);
-	if (!table)
-		return -ENOMEM;
-	ret = agree(gm, arg->timeout);
+	survivor = kvcalloc(gm->bar.g.n, sizeof(*survivor), GFP_KERNEL);
+	ret = table && survivor ? agree(gm, arg->timeout) : -ENOMEM;
 	if (!ret)
-		ret = spec_shrunk(gm, &spec, table);
+		ret = spec_shrunk(gm, &spec, table, survivor);
 	if (!ret) {
 		/* Those who agreed are on their way: give them time. */
 		spec.timeout = max_t(u64, spec.timeout, ktime_get_ns() +
 				     2 * gm->fabric->detect_ms * NSEC_PER_MSEC);
 		ret = make_group(file, &spec, out, &clash);
 	}
+	kvfree(survivor);
 	kvfree(table);
 	return ret;
 }
@@ -510,7 +519,9 @@ long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg)
 		ub_group_put(gm);
 		return -EBUSY;
 	}
-	ret = shrink(file, gm, arg, &new);
+	ret = -ENOENT;
+	if (xa_load(&file->groups, arg->group) == gm)
+		ret = shrink(file, gm, arg, &new);
 	mutex_unlock(&gm->driver);
 	ub_group_put(gm);
 	if (!new)

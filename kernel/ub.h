@@ -329,6 +329,8 @@ struct ub_attachment {
  * @bar: its engine, under @driver
  * @base: epoch before the group's first
  * @pending: arrived by ioctl, not awaited yet
+ * @origin: while it is made: group its members are of, under members_lock
+ * @from: their places there
  * @sched: schedule, or NULL until created
  * @table: members, ub_bar.g.n
  * @home: record index of each member's node, or ~0 when not known yet
@@ -355,6 +357,8 @@ struct ub_gmember {
 	struct ub_bar bar;
 	u64 base;
 	bool pending;
+	struct ub_gmember *origin;
+	u32 *from;
 	struct ub_sched *sched;
 	struct ub_member *table;
 	u32 *home;
@@ -412,6 +416,8 @@ void ub_lane_dead(struct ub_file *file);
  * @level: name
  * @shape: the machine
  * @table: members where they are known before, or NULL
+ * @origin: group that they are taken from, counted by the caller, or NULL
+ * @from: their places in it
  */
 struct ub_group_spec {
 	u64 id;
@@ -423,6 +429,8 @@ struct ub_group_spec {
 	char level[UB_NAME_LEN];
 	struct ub_shape shape;
 	const struct ub_member *table;
+	struct ub_gmember *origin;
+	const u32 *from;
 };
 
 /* ---- fabric.c: life of a fabric ---- */
@@ -543,6 +551,7 @@ long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg);
 /* ---- group.c: references, leaving, the tick ---- */
 struct ub_gmember *ub_gmember_alloc(struct ub_file *file,
 				    const struct ub_group_spec *spec);
+void ub_gmember_made(struct ub_gmember *gm);
 void ub_gmember_leave(struct ub_gmember *gm, u32 reason);
 u32 ub_group_home(struct ub_gmember *gm, u32 i);
 long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg);
@@ -562,6 +571,7 @@ bool ub_slot_stale(struct ub_fabric *f, u32 slot);
 long ub_barrier(struct ub_file *file, struct ub_barrier *arg);
 long ub_kick(struct ub_file *file, struct ub_group_id *arg);
 int ub_bar_arrived(struct ub_gmember *gm);
+int ub_bar_refused(struct ub_gmember *gm);
 int ub_bar_wait(struct ub_gmember *gm, u64 timeout, bool killable);
 int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 		    int (*done)(struct ub_gmember *gm));

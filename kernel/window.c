@@ -153,8 +153,10 @@ static void quarantine_begin(struct ub_fabric *f, struct ub_window *w)
 		struct ub_node_view v;
 
 		*p = (struct ub_pass){ 0 };
-		if (i == f->self || !ub_member_view(f, i, &v) ||
-		    UB_NODE_STATE(v.word) != UB_NODE_UP || !v.current_gen)
+		/* Also one whose word changes right now: it may be fenced. */
+		ub_member_view(f, i, &v);
+		if (i == f->self || UB_NODE_STATE(v.word) != UB_NODE_UP ||
+		    !v.current_gen)
 			continue;
 		p->incarnation = v.incarnation;
 		p->heartbeat = v.heartbeat;

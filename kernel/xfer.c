@@ -215,6 +215,9 @@ static int xfer_atomic(struct ub_file *file, const struct ub_xfer_op_desc *d)
 		return -EINVAL;
 	if (d->length == 4 && (d->operand >> 32 || d->compare >> 32))
 		return -EINVAL;
+	/* What cannot be told must not be done. */
+	if (d->addr && fault_in_safe_writeable(user, d->length))
+		return -EFAULT;
 	err = xfer_begin(file, d->gva, d->length, UB_WIN_ATOMIC, &p);
 	if (err)
 		return err;

@@ -21,7 +21,7 @@
  *
  * Errors of every collective call
  * -------------------------------
- *	-EOWNERDEAD	a member is lost; ub_lost_info() tells who. All
+ *	-EOWNERDEAD	a member is lost; ub_lost() tells who. All
  *			survivors get the same. ub_shrink() goes on without it
  *	-ETIMEDOUT	the scope's time-out passed; ub_last_error() names who is
  *			missing. Call again to go on waiting

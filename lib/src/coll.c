@@ -47,6 +47,22 @@ static int lost_peer(struct ub_scope *s, int err)
 		       strerror(-err));
 }
 
+/*
+ * Where a peer's memory goes with it, nobody may leave before all have read:
+ * a last barrier, after @steps steps.
+ */
+static int all_have_read(struct ub_scope *s, size_t steps)
+{
+	int err;
+
+	if (!s->coll_copy || s->pending.step != steps)
+		return 0;
+	err = ub_sync_inside(s);
+	if (!err)
+		s->pending.step++;
+	return err;
+}
+
 static int read_peer(struct ub_scope *s, uint32_t rank, size_t off, void *to,
 		     size_t len)
 {
@@ -228,7 +244,7 @@ static int reduce_large(struct ub_scope *s, const char *in, char *out,
 		if (s->pending.step < step + 2)
 			err = reduce_chunk(s, step, in + at * w, out + at * w,
 					   smaller(each, count - at), type, op);
-	return err;
+	return err ? err : all_have_read(s, step);
 }
 
 int ub_allreduce(struct ub_scope *s, const void *in, void *out, size_t count,
@@ -282,7 +298,7 @@ static int bcast_large(struct ub_scope *s, char *data, size_t bytes,
 		s->pending.step++;
 		s->coll_steps++;
 	}
-	return err;
+	return err ? err : all_have_read(s, step);
 }
 
 int ub_bcast(struct ub_scope *s, void *data, size_t bytes, int root)
@@ -336,7 +352,7 @@ static int gather_large(struct ub_scope *s, const char *in, size_t bytes,
 		s->pending.step++;
 		s->coll_steps++;
 	}
-	return err;
+	return err ? err : all_have_read(s, step);
 }
 
 int ub_allgather(struct ub_scope *s, const void *in, size_t bytes, void *out)

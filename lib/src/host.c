@@ -239,6 +239,10 @@ static int first_barrier(struct ub_scope *s)
 
 	s->creating = true;
 	err = ub_bar_arrive(b, UB_RED_NONE, 0, UB_AUX_LAST_MASK);
+	/* Too late for others, but not lost itself: the same answer. */
+	if (err == -ESTALE && ub_bar_verdict(b, UB_EPOCH_MAX) &&
+	    UB_VERDICT_MEMBER(b->verdict) != s->rank)
+		err = -EOWNERDEAD;
 	if (!err && ub_bar_pressed(b) && ub_bar_record(b) == UB_BAR_DONE)
 		ub_host_wake(&b->g);
 	if (!err)

@@ -107,6 +107,12 @@ int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
 	if (!err) {
 		used = false;
 		err = attach_all(w, &used);
+		/* A home that died meanwhile: hear it with the others. */
+		if (err == -EOWNERDEAD) {
+			int verdict = ub_sync_inside(s);
+
+			err = verdict ? verdict : err;
+		}
 	}
 	if (err) {
 		ub_win_drop(w, used);
