@@ -153,8 +153,7 @@ static void quarantine_begin(struct ub_fabric *f, struct ub_window *w)
 		struct ub_node_view v;
 
 		*p = (struct ub_pass){ 0 };
-		/* Also one whose word changes right now: it may be fenced. */
-		ub_member_view(f, i, &v);
+		ub_member_view(f, i, &v);	/* its word may just be fenced */
 		if (i == f->self || UB_NODE_STATE(v.word) != UB_NODE_UP ||
 		    !v.current_gen)
 			continue;

@@ -80,8 +80,8 @@ struct ub_opts {
  * @ctx: gets the context
  * @opts: how; NULL: all from the environment
  *
- * The calling thread is the member: when it ends without ub_fini(), by
- * whatever cause, the others take the member for lost. Ranks that do not come
+ * The calling thread is the member (on the device: its process): when it ends
+ * without ub_fini(), by whatever cause, the others take the member for lost. Ranks that do not come
  * within UB_START_MS (60,000) or the time-out, if longer, fail it for all.
  */
 UB_API int ub_init(struct ub_ctx **ctx, const struct ub_opts *opts);
