@@ -20,6 +20,7 @@ pass safety barrier N=2 EPOCHS=3 FAULTS=0
 pass safety barrier N=2 EPOCHS=2 FAULTS=2
 pass safety barrier N=3 EPOCHS=2 FAULTS=0
 pass safety barrier N=3 EPOCHS=1 FAULTS=1
+pass safety barrier N=3 EPOCHS=1 FAULTS=2
 pass safety barrier N=3 EPOCHS=1 FAULTS=1 SPLIT_TICK SPLIT_RING
 pass safety barrier N=3 EPOCHS=1 FAULTS=1 NO_TICK
 pass safety barrier N=3 EPOCHS=1 FAULTS=1 BUG_FENCE_NO_WAKE
