@@ -423,7 +423,7 @@ static int finish(struct ub_gmember *gm, struct ub_barrier *arg, int ret)
 	case 1:
 		gm->pending = false;
 		arg->value = b->sum.full;
-		arg->out_last = b->sum.aux & UB_AUX_LAST_MASK;
+		arg->out_last = b->sum.aux & UB_AUX_GIVEN_MASK;
 		return ub_bar_mixed(b) ? -EINVAL : 0;
 	case -EOWNERDEAD:
 		gm->pending = false;

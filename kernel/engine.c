@@ -248,7 +248,7 @@ int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 {
 	struct ub_member_line *own = &b->g.line[b->me];
 	__u64 e = b->epoch + 1;
-	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT | (last & UB_AUX_LAST_MASK);
+	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT | (last & UB_AUX_GIVEN_MASK);
 	struct ub_contrib *c = &own->contrib[e & 1];
 	__u64 old;
 	int err;

@@ -152,7 +152,8 @@ void ub_bar_schedule(struct ub_bar *b, const struct ub_sched *sched);
  * @b: the view; its last barrier has ended
  * @op: enum ub_red, the same for all members
  * @value: operand
- * @last: UB_AUX_LAST(wait, me) of the barrier before, or UB_AUX_LAST_MASK
+ * @last: UB_AUX_LAST(wait, me) of the barrier before, or UB_AUX_LAST_MASK;
+ *	UB_AUX_NOTE() may be or-ed in
  *
  * Return: 0; -EOVERFLOW at the last epoch; -EINVAL for an unknown @op;
  *	-EBUSY when another agent arrived for this member; -ESTALE when the
@@ -232,7 +233,7 @@ static inline __u64 ub_aux_join(__u64 a, __u64 b)
 {
 	__u64 la = a & UB_AUX_LAST_MASK, lb = b & UB_AUX_LAST_MASK;
 	__u64 high = (a & ~UB_AUX_LAST_MASK) |
-		     (b & (UB_AUX_MIXED | UB_AUX_WINLOST));
+		     (b & (UB_AUX_MIXED | UB_AUX_WINLOST | UB_AUX_NOTE(15)));
 
 	if (UB_AUX_OP(a) != UB_AUX_OP(b))
 		high |= UB_AUX_MIXED;
@@ -254,7 +255,7 @@ static inline __u64 ub_aux_join(__u64 a, __u64 b)
 static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
 {
 	struct ub_member_line *own = &b->g.line[b->me];
-	__u64 e = b->epoch + 1, aux = last & UB_AUX_LAST_MASK;
+	__u64 e = b->epoch + 1, aux = last & UB_AUX_GIVEN_MASK;
 	__u32 par = e & 1, left = *polls, i = 0;
 
 	/* As in ub_bar_arrive(): after a verdict somebody may still read it. */

@@ -310,7 +310,7 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 		b->round = b->sched ? b->sched->nrounds : 0;
 		b->sum.full = a.value;
 		b->sum.aux = (uint64_t)b->op << UB_AUX_OP_SHIFT |
-			     (a.out_last & UB_AUX_LAST_MASK) |
+			     (a.out_last & UB_AUX_GIVEN_MASK) |
 			     (err ? UB_AUX_MIXED : 0);
 		return 0;
 	case -EOWNERDEAD:

@@ -53,7 +53,8 @@ static __u64 operand(int who, __u64 e)
 /* What a member tells of its last wait: later and later, each the least once. */
 static __u64 last_of(int who, __u64 e, int member)
 {
-	return UB_AUX_LAST(100 * e + (who + e) % MAXN, member);
+	return UB_AUX_LAST(100 * e + (who + e) % MAXN, member) |
+	       UB_AUX_NOTE((e & 1) << member % 4);
 }
 
 /* A crash is seen at the next tick of anybody. */
@@ -81,20 +82,22 @@ static void ring_all(const struct group *gr, int me)
 
 static void note_ok(struct group *gr, const struct ub_bar *b, __u64 e)
 {
-	__u64 sum = 0, least = UB_AUX_LAST_MASK, last;
+	__u64 sum = 0, least = UB_AUX_LAST_MASK, notes = 0, last;
 	int i;
 
 	for (i = 0; i < gr->n; i++) {
 		sum += operand(gr->who[i], e);
 		last = last_of(gr->who[i], e, i);
+		notes |= last & ~UB_AUX_LAST_MASK;
+		last &= UB_AUX_LAST_MASK;
 		least = last < least ? last : least;
 		if (UB_ARR_EPOCH(gr->g.line[i].arrival) < e)
 			fail("member %u is ok for %llu, %d has not arrived",
 			     b->me, (long long)e, i);
 	}
-	if ((b->sum.aux & UB_AUX_LAST_MASK) != least)
+	if ((b->sum.aux & UB_AUX_GIVEN_MASK) != (least | notes))
 		fail("member %u epoch %llu: last %llx, not %llx", b->me,
-		     (long long)e, (long long)b->sum.aux, (long long)least);
+		     (long long)e, (long long)b->sum.aux, (long long)(least | notes));
 	if ((!prog->straight && b->sum.full != sum) || ub_bar_mixed(b))
 		fail("member %u epoch %llu: sum %llx, not %llx", b->me,
 		     (long long)e, (long long)b->sum.full, (long long)sum);

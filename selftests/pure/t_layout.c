@@ -194,7 +194,8 @@ _Static_assert(UB_XFER_OPS == 8 && UB_EVENT_OVERRUN == 6 &&
 	       UB_REASON_REBOOT == 9 && UB_TEST_ATOMIC_ADD == 6, "enums");
 _Static_assert(!((UB_AUX_MIXED | UB_AUX_WINLOST) & UB_AUX_LAST_MASK) &&
 	       !((UB_AUX_MIXED | UB_AUX_WINLOST) >> UB_AUX_OP_SHIFT) &&
-	       UB_AUX_WAIT_MAX << 16 < UB_AUX_LAST_MASK, "aux");
+	       UB_AUX_WAIT_MAX << 16 < UB_AUX_LAST_MASK &&
+	       (UB_AUX_NOTE(~0U) ^ UB_AUX_LAST_MASK) == UB_AUX_GIVEN_MASK, "aux");
 _Static_assert(!(UB_ARR_FINAL & UB_EPOCH_MAX) &&
 	       (UB_ARR_FINAL | UB_EPOCH_MAX) == ~0ULL, "arrival word");
 

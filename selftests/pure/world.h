@@ -127,7 +127,7 @@ static inline uint64_t direct(uint32_t op, const uint64_t *v, uint32_t n)
 /* What the members bring to each epoch, and what they must get. */
 struct plan {
 	uint32_t op[MAXN];
-	uint64_t value[MAXN], last[MAXN], result, least;
+	uint64_t value[MAXN], last[MAXN], result, least, notes;
 	bool mixed;
 };
 
@@ -144,6 +144,8 @@ static inline struct plan make_plan(bool may_mix)
 		p.last[i] = below(5) ? UB_AUX_LAST(wait, i) : LAST_NONE;
 		if (p.last[i] < p.least)
 			p.least = p.last[i];
+		p.last[i] |= below(3) ? 0 : UB_AUX_NOTE(rnd());
+		p.notes |= p.last[i] & ~UB_AUX_LAST_MASK;
 	}
 	if (may_mix && !below(3)) {
 		p.op[below(w.n)] = below(UB_RED_OPS);
@@ -159,6 +161,8 @@ static inline void check_result(uint32_t i, const struct plan *p)
 	expect(ub_bar_mixed(&bar[i]) == p->mixed, "member %u of %u", i, w.n);
 	expect((bar[i].sum.aux & UB_AUX_LAST_MASK) == p->least,
 	       "member %u of %u: who came last", i, w.n);
+	expect((bar[i].sum.aux & UB_AUX_NOTE(~0U)) == p->notes,
+	       "member %u of %u: notes", i, w.n);
 	expect(bar[i].op == p->op[i], "member %u of %u", i, w.n);
 	/* The straight path leaves the value of a barrier without one alone. */
 	if (!p->mixed && (p->op[i] || !bar[i].nhops))

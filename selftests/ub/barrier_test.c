@@ -242,15 +242,16 @@ static int step_last(struct member *m)
 {
 	m->bar = ARG(ub_barrier, .flags = AW, .group = m->group,
 		     .timeout = in_ms(5000),
-		     .last = UB_AUX_LAST(9000 - m->index * 4000, m->index));
+		     .last = UB_AUX_LAST(9000 - m->index * 4000, m->index) |
+			     UB_AUX_NOTE(4 + m->index));
 	return call(m->fd, UB_IOC_BARRIER, &m->bar);
 }
 
-TEST_F(barrier, who_waited_least)
+TEST_F(barrier, who_waited_least_and_notes)
 {
 	ASSERT_EQ(members_run(self->m, 2, step_last), 0);
-	EXPECT_EQ(self->m[0].bar.out_last, UB_AUX_LAST(5000, 1));
-	EXPECT_EQ(self->m[1].bar.out_last, UB_AUX_LAST(5000, 1));
+	EXPECT_EQ(self->m[0].bar.out_last, UB_AUX_LAST(5000, 1) | UB_AUX_NOTE(5));
+	EXPECT_EQ(self->m[1].bar.out_last, UB_AUX_LAST(5000, 1) | UB_AUX_NOTE(5));
 }
 
 TEST_F(barrier, time_out_is_no_loss)

@@ -420,9 +420,11 @@ enum ub_red {
  * @op: enum ub_red, with ARRIVE
  * @value: operand in; result out after a WAIT or TEST that succeeded
  * @timeout: absolute
- * @last: with ARRIVE: UB_AUX_LAST() of the barrier before, or 0
+ * @last: with ARRIVE: UB_AUX_LAST() of the barrier before, or
+ *	UB_AUX_LAST_MASK; and UB_AUX_NOTE(). 0: neither
  * @out_epoch: the barrier's number
- * @out_last: UB_AUX_LAST() of who waited least in the barrier before
+ * @out_last: UB_AUX_LAST() of who waited least in the barrier before, and
+ *	all members' UB_AUX_NOTE() or-ed
  * @out_lost: with EOWNERDEAD: who; with ETIMEDOUT: who is missing
  *
  * ARRIVE, WAIT, TEST may be combined or called apart. WAIT is killable; it

@@ -21,7 +21,7 @@
 
 #include <linux/types.h>
 
-#define UB_LAYOUT_VERSION	1
+#define UB_LAYOUT_VERSION	2
 #define UB_LAYOUT_PAGE		4096ULL
 
 /* Arrival word: {fenced:1, shrinking:1, epoch:62}; the bit set first is final. */
@@ -39,15 +39,21 @@
 
 /*
  * What rides on a flag and in a contribution beside the value:
- * {op:6, mixed:1, lost:1, wait:40, member:16}. "wait" is how long "member"
- * waited in the barrier before this one, in ns, saturating; the least wins,
- * so everybody learns who came last. All ones: nobody measured.
+ * {op:6, mixed:1, lost:1, note:4, wait:36, member:16}. "note" is or-ed over all
+ * members; what its bits mean is for the program, or its library, to say.
+ * "wait" is how long "member" waited in the barrier before this one, in ns,
+ * saturating; the least wins, so everybody learns who came last. All ones:
+ * nobody measured.
  */
 #define UB_AUX_OP_SHIFT		58
 #define UB_AUX_MIXED		(1ULL << 57)
 #define UB_AUX_WINLOST		(1ULL << 56)
-#define UB_AUX_LAST_MASK	((1ULL << 56) - 1)
-#define UB_AUX_WAIT_MAX		((1ULL << 40) - 1)
+#define UB_AUX_NOTE_SHIFT	52
+#define UB_AUX_NOTE(bits)	(((__u64)(bits) & 15) << UB_AUX_NOTE_SHIFT)
+#define UB_AUX_LAST_MASK	((1ULL << 52) - 1)
+/* What a member gives and gets beside the value: note and wait. */
+#define UB_AUX_GIVEN_MASK	((1ULL << 56) - 1)
+#define UB_AUX_WAIT_MAX		((1ULL << 36) - 1)
 #define UB_AUX_LAST(wait, m)	(((__u64)(wait) > UB_AUX_WAIT_MAX ? UB_AUX_WAIT_MAX : \
 				  (__u64)(wait)) << 16 | ((m) & 0xffff))
 #define UB_AUX_OP(a)		((__u32)((a) >> UB_AUX_OP_SHIFT))
