@@ -40,6 +40,14 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define ub_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
 #endif
 
+/* 6.19: the key comes first, the result last */
+#ifdef UB_HAVE_BLAKE2S_KEY_FIRST
+#define ub_blake2s	blake2s
+#else
+#define ub_blake2s(key, keylen, in, inlen, out, outlen) \
+	blake2s(out, in, key, outlen, inlen, keylen)
+#endif
+
 /* Page protection of a mapped user page. Call with mmap_lock held for read. */
 static inline int ub_user_pgprot(struct vm_area_struct *vma, unsigned long addr,
 				 pgprot_t *prot)

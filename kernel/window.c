@@ -48,8 +48,8 @@ static struct ub_window *win_alloc(struct ub_fabric *f, gfp_t gfp)
  */
 void ub_win_hash(const u64 token[2], const u64 salt[2], u64 hash[4])
 {
-	blake2s((u8 *)hash, (const u8 *)token, (const u8 *)salt,
-		4 * sizeof(u64), 2 * sizeof(u64), 2 * sizeof(u64));
+	ub_blake2s((const u8 *)salt, 2 * sizeof(u64), (const u8 *)token,
+		   2 * sizeof(u64), (u8 *)hash, 4 * sizeof(u64));
 }
 
 /* Write a window's record; @hash is NULL when it has no token any more. */

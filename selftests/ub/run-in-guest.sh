@@ -8,7 +8,8 @@
 # usage: run-in-guest.sh UB.KO [NAME...]
 #	NAME_test are the programs (default all), beside this script or in
 #	build/selftests/ub or UB_TESTS. UB.KO may be "-": it is loaded
-#	already and stays. A path that does not begin with / is from the top.
+#	already and stays. A path that does not begin with / is below
+#	UB_MODULES, which ubrig sets, or the folder kernel/ of the tree.
 #
 # Needs nothing but a busybox shell, insmod, rmmod, dmesg, sed, grep.
 
@@ -21,12 +22,12 @@ splat="$splat|INFO: (task|possible|rcu|trying)|possible (recursive|circular|irq)
 splat="$splat|KASAN|UBSAN|KCSAN|refcount_t:|suspicious RCU|Call Trace"
 splat="$splat|soft lockup|hard LOCKUP|blocked for more than|leaked|unreferenced object"
 
-[ $# -gt 0 ] || { sed -n '4,15s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '4,16s/^# \{0,1\}//p' "$0"; exit 2; }
 module=$1
 shift
 case $module in
 -|/*)	;;
-*)	module=$dir/../../$module ;;
+*)	module=${UB_MODULES:-$dir/../../kernel}/$module ;;
 esac
 [ $# -gt 0 ] || set -- $all
 

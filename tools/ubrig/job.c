@@ -85,6 +85,8 @@ static void make_env(struct buf *env, const struct node *n,
 	set_env(env, "HOME", "/root");
 	if (!o->no_module)
 		set_env(env, "UB_FABRIC", "dev");
+	if (o->modules)
+		set_env(env, "UB_MODULES", "%s", o->modules);
 	if (o->machine)
 		set_env(env, "UB_MACHINE", "%s", o->machine);
 	if (o->lanes)

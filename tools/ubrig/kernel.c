@@ -13,6 +13,9 @@
 #include "kernel.h"
 #include "util.h"
 
+/* What goes to a shell unquoted. */
+#define VERSION_CHARS \
+	"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_~"
 #define XEN_ELFNOTE_PHYS32_ENTRY 18
 
 static char *binary_dir(void)
@@ -112,7 +115,7 @@ static bool has_pvh(const char *path)
 	return found;
 }
 
-static char *fetch(void)
+char *kernel_fetch(const char *version)
 {
 	char *script, *cmd, line[PATH_MAX] = "";
 	FILE *f;
@@ -122,7 +125,9 @@ static char *fetch(void)
 	if (access(script, X_OK))
 		die("cannot find fetch-kernel (looked for '%s'): use --kernel-dir",
 		    script);
-	cmd = xasprintf("'%s'", script);
+	if (version && strspn(version, VERSION_CHARS) != strlen(version))
+		die("'%s' is no version of a kernel", version);
+	cmd = xasprintf("'%s' %s", script, version ? version : "");
 	f = popen(cmd, "re");
 	if (!f)
 		die("cannot run '%s': %s", script, strerror(errno));
@@ -131,10 +136,28 @@ static char *fetch(void)
 	status = pclose(f);
 	line[strcspn(line, "\n")] = '\0';
 	if (status || !line[0])
-		die("no guest kernel: '%s' failed; use --kernel-dir", script);
+		die("no guest kernel: '%s' failed; use --kernel-dir", cmd);
 	free(cmd);
 	free(script);
 	return xstrdup(line);
+}
+
+/*
+ * The folder of ub.ko for the kernel in @dir: what build-modules made, or the
+ * source tree's own, for the installed headers.
+ */
+char *kernel_our_modules(const char *dir)
+{
+	const char *name = strrchr(dir, '/') + 1;
+	char *source = xasprintf("build/%s/kernel", name);
+	char *path = beside_binary(name, source);
+
+	free(source);
+	if (access(path, R_OK)) {
+		free(path);
+		path = beside_binary("kernel", "kernel");
+	}
+	return path;
 }
 
 void kernel_find(struct guest_kernel *k, const char *dir)
@@ -143,11 +166,8 @@ void kernel_find(struct guest_kernel *k, const char *dir)
 		"vmlinuz", "bzImage", "arch/x86/boot/bzImage", "boot/vmlinuz-*",
 		"vmlinuz-*",
 	};
-	char *fetched = NULL;
 	size_t i;
 
-	if (!dir)
-		dir = fetched = fetch();
 	k->image = first_match(dir, "vmlinux");
 	if (k->image && !has_pvh(k->image)) {
 		free(k->image);
@@ -159,5 +179,4 @@ void kernel_find(struct guest_kernel *k, const char *dir)
 		die("no kernel in '%s': put vmlinuz or bzImage there, and lib/modules/RELEASE",
 		    dir);
 	k->modules = first_match(dir, "lib/modules/*");
-	free(fetched);
 }

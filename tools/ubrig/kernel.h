@@ -17,6 +17,8 @@ struct guest_kernel {
 };
 
 /* kernel.c */
+char *kernel_fetch(const char *version);	/* folder; NULL: the usual one */
+char *kernel_our_modules(const char *dir);	/* that were built for it */
 void kernel_find(struct guest_kernel *k, const char *dir);
 char *beside_binary(const char *name, const char *in_source);
 

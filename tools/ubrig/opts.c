@@ -17,7 +17,7 @@
 enum {
 	OPT_LANES = 256, OPT_MACHINE, OPT_SMP, OPT_MEM, OPT_BAR, OPT_TIMEOUT,
 	OPT_BOOT_TIMEOUT, OPT_MODULES, OPT_NO_MODULE, OPT_PARAM, OPT_ENV,
-	OPT_KEEP_LOGS, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
+	OPT_KEEP_LOGS, OPT_KERNEL, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
 	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU,
 };
 
@@ -34,6 +34,7 @@ static const struct option long_options[] = {
 	{ "param", required_argument, NULL, OPT_PARAM },
 	{ "env", required_argument, NULL, OPT_ENV },
 	{ "keep-logs", required_argument, NULL, OPT_KEEP_LOGS },
+	{ "kernel", required_argument, NULL, OPT_KERNEL },
 	{ "kernel-dir", required_argument, NULL, OPT_KERNEL_DIR },
 	{ "append", required_argument, NULL, OPT_APPEND },
 	{ "qemu", required_argument, NULL, OPT_QEMU },
@@ -58,8 +59,10 @@ static const char boot_help[] =
 	"  --modules DIR        folder of ub.ko and ivshmem/ub_ivshmem.ko\n"
 	"  --no-module          load no module\n"
 	"  --param M.KEY=VALUE  parameter of module M (ub, ub_ivshmem)\n"
+	"  --kernel VERSION     of Debian: 6.1, 6.12, 7.3 or as uname -r says; fetched\n"
+	"                       once (UB_KERNEL, or that of the installed headers)\n"
 	"  --kernel-dir DIR     boot vmlinux, vmlinuz or bzImage from DIR, with\n"
-	"                       DIR/lib/modules (default: Debian's, fetched)\n"
+	"                       DIR/lib/modules\n"
 	"  --append TEXT        more for the guest kernel's command line\n"
 	"  --qemu WORDS         more arguments for QEMU; %n is the node's index\n"
 	"  --accel auto|kvm|tcg (auto: tries KVM once, remembers)\n"
@@ -322,7 +325,12 @@ static void one_option(struct opts *o, int c, char *arg, int *n)
 		mkdir(arg, 0755);
 		o->keep_logs = full_path(o, "--keep-logs", arg);
 		break;
+	case OPT_KERNEL:
+		free(o->kernel_dir);
+		o->kernel_dir = kernel_fetch(arg);
+		break;
 	case OPT_KERNEL_DIR:
+		free(o->kernel_dir);
 		o->kernel_dir = full_path(o, "--kernel-dir", arg);
 		break;
 	case OPT_APPEND:
@@ -374,8 +382,17 @@ static void fill_defaults(struct opts *o, int v, int n)
 		for (i = 0; i < o->nodes; i++)
 			o->ids[i] = i;
 	}
-	if (verbs[v].boots && !o->no_module && !o->modules) {
-		o->modules = beside_binary("kernel", "kernel");
+	if (!verbs[v].boots)
+		return;
+	if (!o->kernel_dir)
+		o->kernel_dir = kernel_fetch(NULL);
+	if (!o->modules) {
+		o->modules = kernel_our_modules(o->kernel_dir);
+		if (access(o->modules, R_OK) && o->no_module) {
+			free(o->modules);
+			o->modules = NULL;
+			return;
+		}
 		if (access(o->modules, R_OK))
 			die("no folder '%s' of modules: name it by --modules, or use --no-module",
 			    o->modules);

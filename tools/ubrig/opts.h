@@ -30,7 +30,7 @@ struct opts {
 	char **env;		/* "NAME=VALUE" */
 	int nenv;
 	char *keep_logs;
-	char *kernel_dir;
+	char *kernel_dir;	/* of what guests boot */
 	char **qemu;		/* words for QEMU, "%n" is the node's index */
 	int nqemu;
 	char *append;		/* to the guest's kernel command line */
