@@ -83,31 +83,68 @@ struct ub_opts {
  * The calling thread is the member (on the device: its process): when it ends
  * without ub_fini(), by whatever cause, the others take the member for lost. Ranks that do not come
  * within UB_START_MS (60,000) or the time-out, if longer, fail it for all.
+ *
+ * Return: 0, or what open(2) of the device gives; -EINVAL an option, a variable
+ * or the machine file is wrong, the text names it; -EPROTONOSUPPORT the kernel
+ * module is of another version; -EEXIST the rank is taken; -ETIMEDOUT a rank is
+ * missing; -ENOMEM, -ENOSPC
  */
 UB_API int ub_init(struct ub_ctx **ctx, const struct ub_opts *opts);
-/** ub_fini() - leave; NULL is fine. Not collective, but a member that leaves
- * before the others' last barrier ends it for them. */
+/** ub_fini() - leave
+ * @ctx: the context, with all its scopes and windows; NULL is fine
+ *
+ * Not collective, but a member that leaves before the others' last barrier ends
+ * it for them. */
 UB_API void ub_fini(struct ub_ctx *ctx);
-/** ub_world() - the scope of all ranks; lives as long as the context */
+/** ub_world() - the scope of all ranks
+ * @ctx: the context
+ *
+ * Return: the scope, which lives as long as the context. */
 UB_API struct ub_scope *ub_world(struct ub_ctx *ctx);
-/** ub_last_error() - text of this thread's last error; "" when none */
+/** ub_last_error() - text of this thread's last error
+ *
+ * Return: the text, until the thread's next error; "" when there was none. */
 UB_API const char *ub_last_error(void);
-/** ub_backend() - "host" or "dev" */
+/** ub_backend() - what a context runs on
+ * @ctx: the context
+ *
+ * Return: "host" or "dev". */
 UB_API const char *ub_backend(const struct ub_ctx *ctx);
-/** ub_host_arena() - shared memory for ranks that are threads of one process */
+/** ub_host_arena(), ub_host_arena_free() - memory for ranks that are threads of one process
+ * @nranks: how many
+ * @arena: of ub_host_arena(), when all its contexts have ended; NULL is fine
+ *
+ * It goes into ub_opts.host_arena of each.
+ *
+ * Return: ub_host_arena(): the memory; NULL and ub_last_error(). */
 UB_API void *ub_host_arena(int nranks);
 UB_API void ub_host_arena_free(void *arena);
 
 /* ---- scopes ---- */
+/** ub_rank(), ub_size() - who this member is in a scope, of how many
+ * @s: the scope
+ *
+ * Return: the rank, from 0; the number of members. They cannot fail. */
 UB_API int ub_rank(const struct ub_scope *s);
 UB_API int ub_size(const struct ub_scope *s);
-/** ub_node() - node id of a member, or a negative errno */
+/** ub_node() - node id of a member
+ * @s: the scope
+ * @rank: of the member
+ *
+ * Return: the node id; -EINVAL there is no such rank. */
 UB_API int ub_node(const struct ub_scope *s, int rank);
-/** ub_level() - name of the scope's level */
+/** ub_level() - name of a scope's level
+ * @s: the scope
+ *
+ * Return: as the machine file has it, or "world", "node", "split". */
 UB_API const char *ub_level(const struct ub_scope *s);
-/** ub_outer() - the scope that this one was made of; NULL for the world */
+/** ub_outer(), ub_outer_rank() - the scope that this one was made of
+ * @s: the scope
+ * @rank: of a member in @s
+ *
+ * Return: the scope, NULL for the world; the member's rank there; -EINVAL @s has
+ * no such rank. */
 UB_API struct ub_scope *ub_outer(const struct ub_scope *s);
-/** ub_outer_rank() - rank in the outer scope of member @rank */
 UB_API int ub_outer_rank(const struct ub_scope *s, int rank);
 /**
  * ub_scope_enter() - the scope of those who share this member's @level
@@ -116,7 +153,7 @@ UB_API int ub_outer_rank(const struct ub_scope *s, int rank);
  *	the same board; "node" the lanes of one node
  * @inner: gets the scope; the same one again when entered before (a machine
  *	level's scope exists once and is kept)
- * Return: 0; -ENOENT no such level
+ * Return: 0; -ENOENT no such level; -ENOSPC, -ENOMEM
  */
 UB_API int ub_scope_enter(struct ub_scope *outer, const char *level,
 			  struct ub_scope **inner);
@@ -126,11 +163,17 @@ UB_API int ub_scope_enter(struct ub_scope *outer, const char *level,
  * @colour: at least 0; negative: take no part, *@inner is NULL
  * @key: sorts the ranks of a colour
  * @inner: gets the scope
+ * Return: 0; -ENOSPC, -ENOMEM
  */
 UB_API int ub_scope_split(struct ub_scope *outer, int colour, int key,
 			  struct ub_scope **inner);
-/** ub_scope_exit() - leave; collective over @inner. Those of ub_scope_split()
- * are freed, those of ub_scope_enter() kept for the next time. */
+/** ub_scope_exit() - leave a scope
+ * @inner: the scope; collective over it
+ *
+ * Those of ub_scope_split() are freed, those of ub_scope_enter() kept for the
+ * next time.
+ *
+ * Return: 0; -EINVAL it is the world; -EBUSY a window of it was not freed. */
 UB_API int ub_scope_exit(struct ub_scope *inner);
 
 /* ---- supersteps ---- */
@@ -139,22 +182,51 @@ enum ub_reduction {
 	UB_MIN_U64, UB_MAX_U64, UB_MIN_S64, UB_MAX_S64
 };
 
-/** ub_sync() - end the superstep of a scope */
+/** ub_sync() - end the superstep of a scope
+ * @s: collective over it
+ *
+ * Return: 0; -EINVAL others gave a reduction; -EOWNERDEAD also when a window is
+ * lost. */
 UB_API int ub_sync(struct ub_scope *s);
-/** ub_sync_reduce() - the same, with one 64-bit value reduced on the way;
- * all members give the same @op, else -EINVAL for all */
+/** ub_sync_reduce() - end a superstep, with one 64-bit value reduced on the way
+ * @s: collective over it
+ * @op: the same of all members
+ * @value: of this member
+ * @result: gets that of all; may be NULL
+ *
+ * Return: 0; -EINVAL for all when members gave different @op. */
 UB_API int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op,
 			  uint64_t value, uint64_t *result);
-/** ub_sync_max_double() - the same for the maximum of values >= 0 (a norm) */
+/** ub_sync_max_double() - end a superstep, with the maximum of values >= 0 (a norm)
+ * @s: collective over it
+ * @value: of this member; NaN counts as more than infinity
+ * @result: gets that of all; may be NULL
+ *
+ * Return: 0; -EINVAL @value is below 0. */
 UB_API int ub_sync_max_double(struct ub_scope *s, double value, double *result);
-/** ub_arrive() and ub_wait() - the two halves of ub_sync_reduce() */
+/** ub_arrive(), ub_wait(), ub_test() - the two halves of ub_sync_reduce()
+ * @s: collective over it
+ * @op: the same of all members; UB_NONE for none
+ * @value: of this member
+ * @result: gets that of all; may be NULL
+ *
+ * ub_arrive() does not wait. Work that needs nothing of the others may be done
+ * before ub_wait(), which does; ub_test() looks only.
+ *
+ * Return: 0; -EINVAL for all when members gave different @op, or there was no
+ * ub_arrive(); -EAGAIN of ub_test(): somebody is missing. */
 UB_API int ub_arrive(struct ub_scope *s, enum ub_reduction op, uint64_t value);
 UB_API int ub_wait(struct ub_scope *s, uint64_t *result);
-/** ub_test() - like ub_wait(), but -EAGAIN when somebody is missing */
 UB_API int ub_test(struct ub_scope *s, uint64_t *result);
-/** ub_set_timeout() - of the scope's collective calls, ms; 0: none */
+/** ub_set_timeout() - how long a scope's collective calls may take
+ * @s: the scope
+ * @ms: milliseconds; 0: for ever */
 UB_API void ub_set_timeout(struct ub_scope *s, int ms);
-/** ub_epoch() - number of the scope's last barrier */
+/** ub_epoch() - number of a scope's last barrier
+ * @s: the scope
+ *
+ * Return: the number; it grows by 1 with each barrier, those inside other
+ * collective calls too. */
 UB_API uint64_t ub_epoch(const struct ub_scope *s);
 
 /* ---- windows ---- */
@@ -166,22 +238,36 @@ UB_API uint64_t ub_epoch(const struct ub_scope *s);
  * Return: 0; -ENOSPC, -ENOMEM with a text that has the sizes
  */
 UB_API int ub_win_create(struct ub_scope *s, size_t bytes, struct ub_win **win);
-/** ub_win_free() - collective over the scope it was made on */
+/** ub_win_free() - take a window's memory back
+ * @win: collective over the scope it was made on; NULL is fine
+ *
+ * Return: 0, also when a member is lost. */
 UB_API int ub_win_free(struct ub_win *win);
-/** ub_win_base() - own memory */
+/** ub_win_base(), ub_win_peer(), ub_win_size() - memory of a window, mapped
+ * @win: the window
+ * @rank: whose, in the window's scope
+ *
+ * For plain loads and stores. When the peer's node dies a load gives SIGBUS on
+ * the device back end.
+ *
+ * Return: own memory; that of @rank; its size. NULL or 0 when the size is 0 or
+ * there is no such rank. */
 UB_API void *ub_win_base(const struct ub_win *win);
-/** ub_win_peer() - memory of @rank (of the window's scope), mapped; use it with
- * plain loads and stores. NULL when its size is 0 or @rank is out of range.
- * When the peer's node dies a load gives SIGBUS on the device back end. */
 UB_API void *ub_win_peer(const struct ub_win *win, int rank);
 UB_API size_t ub_win_size(const struct ub_win *win, int rank);
 
-/*
- * One-sided calls. @s is the scope at whose sync they complete; @rank counts
- * in the window's own scope. A put's source may be reused when it returns.
- * Errors: -EINVAL rank, -ERANGE beyond the peer's size (the text has the
- * sizes), -EOWNERDEAD the home is dead.
- */
+/** ub_put(), ub_get() - copy to or from a member's memory
+ * @s: the scope at whose sync the call completes
+ * @win: the window
+ * @rank: whose memory, in the window's own scope
+ * @off: where in it, bytes
+ * @src: from here; may be reused when ub_put() returns
+ * @dst: to here
+ * @len: bytes; may be 0
+ *
+ * Return: 0; -EINVAL no such rank; -ERANGE beyond the member's size, the text has
+ * the sizes; -EOWNERDEAD the memory is gone with its home; -EPERM called in a
+ * child of the process that made the context. */
 UB_API int ub_put(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 		  const void *src, size_t len);
 UB_API int ub_get(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
@@ -192,8 +278,21 @@ enum ub_atomic_op {
 	UB_ATOMIC_AND, UB_ATOMIC_OR, UB_ATOMIC_XOR
 };
 
-/** ub_atomic() - on @width 4 or 8 bytes at @off, aligned (else -EINVAL); done
- * when it returns. @compare is for UB_ATOMIC_CAS; @old may be NULL */
+/** ub_atomic() - change a word of a member's memory atomically
+ * @s: the scope that it is counted for
+ * @win: the window
+ * @rank: whose memory, in the window's own scope
+ * @off: where in it, a multiple of @width
+ * @width: 4 or 8 bytes
+ * @op: how
+ * @operand: with what; of UB_ATOMIC_CAS the new value
+ * @compare: UB_ATOMIC_CAS: the value that it must have
+ * @old: gets the value before; may be NULL
+ *
+ * Done when it returns.
+ *
+ * Return: 0, also when a comparison failed; -EINVAL @width, @off, @op or @rank;
+ * -ERANGE, -EOWNERDEAD and -EPERM as for ub_put(). */
 UB_API int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank,
 		     size_t off, int width, enum ub_atomic_op op,
 		     uint64_t operand, uint64_t compare, uint64_t *old);
@@ -202,12 +301,35 @@ UB_API int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank,
 enum ub_type { UB_INT32, UB_INT64, UB_UINT64, UB_FLOAT, UB_DOUBLE };
 enum ub_combine { UB_OP_SUM, UB_OP_MIN, UB_OP_MAX };
 
-/** ub_allreduce() - @count elements; the same bits on all members and in every
- * run: members are combined in rank order. @in may be @out */
+/** ub_allreduce() - combine the members' arrays, element by element
+ * @s: collective over it
+ * @in: of this member
+ * @out: gets the result; may be @in
+ * @count: elements, the same of all members
+ * @type: of an element
+ * @op: how
+ *
+ * The same bits on all members and in every run: members are combined in rank
+ * order.
+ *
+ * Return: 0; -EINVAL @type or @op; -ENOSPC, -ENOMEM */
 UB_API int ub_allreduce(struct ub_scope *s, const void *in, void *out,
 			size_t count, enum ub_type type, enum ub_combine op);
+/** ub_bcast() - copy a member's bytes to all
+ * @s: collective over it
+ * @data: from here of @root, to here of the others
+ * @bytes: the same of all members
+ * @root: rank of the member
+ *
+ * Return: 0; -EINVAL no such rank; -ENOSPC, -ENOMEM */
 UB_API int ub_bcast(struct ub_scope *s, void *data, size_t bytes, int root);
-/** ub_allgather() - @bytes of each member, in rank order, into @out */
+/** ub_allgather() - all members' bytes to all, in rank order
+ * @s: collective over it
+ * @in: of this member
+ * @bytes: the same of all members
+ * @out: gets @bytes for each member
+ *
+ * Return: 0; -ENOSPC, -ENOMEM */
 UB_API int ub_allgather(struct ub_scope *s, const void *in, size_t bytes,
 			void *out);
 
@@ -232,13 +354,21 @@ struct ub_lost_info {
 	char level[16];
 };
 
-/** ub_lost() - who ended the scope; -ENOENT while nobody did */
+/** ub_lost() - who ended a scope
+ * @s: the scope
+ * @info: gets the answer, the same on all survivors
+ *
+ * Return: 0; -ENOENT nobody is lost; -EPERM called in a child of the process that
+ * made the context. */
 UB_API int ub_lost(const struct ub_scope *s, struct ub_lost_info *info);
 /**
  * ub_shrink() - a new scope of the survivors of one that lost a member
  * @s: stays until ub_scope_exit(), or ub_fini() for the world
  * @survivors: gets the scope, ranks in the old order. With -EOWNERDEAD another
  *	member died meanwhile and *@survivors can be shrunk in turn
+ *
+ * Collective over the survivors.
+ * Return: 0; -EINVAL nobody is lost; -ENOSPC, -ENOMEM
  */
 UB_API int ub_shrink(struct ub_scope *s, struct ub_scope **survivors);
 
@@ -261,12 +391,24 @@ struct ub_level_stats {
 	uint64_t wait_ns;
 };
 
-/** ub_stats() - level @i of this member; -ENOENT past the last */
+/** ub_stats() - the accounting of a level
+ * @ctx: the context
+ * @i: which level, from 0, the outermost
+ * @st: gets the sums of this member
+ *
+ * Return: 0; -ENOENT past the last level. */
 UB_API int ub_stats(struct ub_ctx *ctx, int i, struct ub_level_stats *st);
-/** ub_waited_for() - how often @rank of @s was the one waited for */
+/** ub_waited_for() - how often a member was the one waited for
+ * @s: the scope
+ * @rank: of the member
+ *
+ * Return: the number of barriers; 0 when there is no such rank. */
 UB_API uint64_t ub_waited_for(const struct ub_scope *s, int rank);
-/** ub_stats_print() - the table of all ranks; collective over the world, rank 0
- * prints to @out */
+/** ub_stats_print() - the table of all ranks
+ * @ctx: the context; collective over the world
+ * @out: where rank 0 prints it
+ *
+ * Return: 0; -ENOMEM */
 UB_API int ub_stats_print(struct ub_ctx *ctx, FILE *out);
 
 #ifdef __cplusplus
