@@ -8,7 +8,7 @@
  *    watched for a full detection time.
  *  - The heartbeat is raised after the attachments were compared with their
  *    records: two more heartbeats mean that everything changed before the
- *    first of them has been seen (see window.c).
+ *    first of them has been seen (see slice.c).
  *  - A killed node (test hook) leaves all words as they are.
  */
 #include "trace.h"
