@@ -407,14 +407,17 @@ static void fence_lost(struct ub_gmember *gm)
 	u32 finals = 0, reason, i;
 
 	for (i = 0; i < g->n; i++) {
-		if (ub_ld(&g->line[i].arrival) & UB_ARR_FINAL) {
+		u64 arrival = ub_ld(&g->line[i].arrival);
+
+		if (arrival & UB_ARR_FINAL) {
 			finals++;
 			continue;
 		}
 		reason = lost_member(gm, i);
 		if (!reason)
 			continue;
-		trace_ub_fence(gm->fabric, gm->id, i, reason);
+		trace_ub_fence(gm->fabric, gm->id, i, UB_ARR_EPOCH(arrival) + 1,
+			       reason);
 		ub_grp_fence(g, i, reason);
 		finals++;
 	}
