@@ -11,6 +11,7 @@
  *    it left, or its node came back with a newer incarnation.
  */
 #include <linux/slab.h>
+#include "netlink.h"
 #include "ub.h"
 #include "trace.h"
 
@@ -233,6 +234,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 
 	mutex_lock(&f->members_lock);
 	list_del_init(&gm->fabric_node);
+	ub_changed(UB_CHANGE_GROUP);
 	mutex_unlock(&f->members_lock);
 
 	if (!ub_file_enter(gm->file)) {
@@ -480,5 +482,6 @@ bool ub_slot_stale(struct ub_fabric *f, u32 slot)
 	const struct ub_slot_watch *w = &f->slot_watch[slot];
 
 	return w->word == ub_ld(&ub_slot_rec(&f->slots, slot)->word) &&
-	       ktime_ms_delta(ktime_get(), w->since) > 2 * f->detect_ms;
+	       ktime_ms_delta(ktime_get(), w->since) >
+	       2LL * READ_ONCE(f->detect_ms);
 }

@@ -2,6 +2,7 @@
 /* Module init and exit, in mirror order. */
 #include <linux/init.h>
 #include <linux/module.h>
+#include "netlink.h"
 #include "ub.h"
 
 #define CREATE_TRACE_POINTS

@@ -23,6 +23,7 @@
  */
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "netlink.h"
 #include "trace.h"
 #include "ub.h"
 
@@ -88,6 +89,7 @@ void ub_win_renew(struct ub_fabric *f, struct ub_window *w, u64 token[2])
 	get_random_bytes(salt, sizeof(salt));
 	ub_win_hash(token, salt, hash);
 	rec_write(f, w, salt, hash);
+	ub_changed(UB_CHANGE_WINDOW);
 }
 
 /* ---- memory of the slice ---- */
@@ -212,8 +214,10 @@ void ub_win_tick(struct ub_fabric *f)
 		kvfree(w);
 		freed = true;
 	}
-	if (freed)
+	if (freed) {
 		WRITE_ONCE(f->freed, f->freed + 1);
+		ub_changed(UB_CHANGE_WINDOW);
+	}
 	mutex_unlock(&f->win_lock);
 	if (freed)
 		wake_up_all(&f->win_wq);
@@ -360,7 +364,7 @@ int ub_win_reserve(struct ub_file *file, struct ub_window *w)
 		left = wait_event_killable_timeout(f->win_wq,
 						   READ_ONCE(f->freed) != freed ||
 						   READ_ONCE(f->state) != UB_FABRIC_UP,
-						   msecs_to_jiffies(f->period_ms) + 1);
+						   msecs_to_jiffies(READ_ONCE(f->period_ms)) + 1);
 		if (left < 0)
 			return -EINTR;
 	}
@@ -398,6 +402,7 @@ void ub_win_end(struct ub_fabric *f, struct ub_window *w)
 	w->file = NULL;
 	w->rights = 0;
 	rec_write(f, w, NULL, NULL);
+	ub_changed(UB_CHANGE_WINDOW);
 	trace_ub_win_ended(f->node, w->gva, w->length, w->generation);
 	quarantine_begin(f, w);
 }

@@ -18,6 +18,7 @@
  * safe: each entry takes ub_fabric.state_sem for read and looks at the state.
  *
  * Lock order, outermost first:
+ *	ub_fabric.life (joining, formatting, unregistering)
  *	ub_fabrics_lock (list of fabrics)
  *	ub_fabric.files_lock (list of open files)
  *	mmap_lock (faults)
@@ -66,10 +67,16 @@
 
 #define UB_NO_HOME		(~0U)	/* record index not known */
 #define UB_GROUP_MEMBERS_MAX	256	/* bound of max_members of any layout */
+#define UB_DETECT_MS_MIN	50U
+#define UB_DETECT_MS_MAX	600000U
+
+struct netlink_ext_ack;
 
 enum ub_fabric_state {
 	UB_FABRIC_UP,
 	UB_FABRIC_FENCED,	/* peers fenced this node, or a test killed it */
+	UB_FABRIC_JOINING,	/* it was fenced or refused, and joins again */
+	UB_FABRIC_REFUSED,	/* the memory holds something else: no device */
 	UB_FABRIC_GONE,		/* unplugged or deleted */
 };
 
@@ -81,6 +88,7 @@ enum ub_fabric_state {
  * @seen: when it last moved, ktime
  * @alive: up and not suspected
  * @reason: enum ub_reason once it is not
+ * @rings: doorbells sent to it
  */
 struct ub_peer {
 	u64 word;
@@ -89,6 +97,7 @@ struct ub_peer {
 	ktime_t seen;
 	bool alive;
 	u16 reason;
+	atomic64_t rings;
 };
 
 /**
@@ -111,7 +120,9 @@ struct ub_slot_watch {
  * @owner: module of the transport
  * @transport: its name
  * @inode: one address space for all opens
- * @node_list: in ub_fabrics
+ * @node_list: in ub_fabrics, in the order of @minor
+ * @life: see above
+ * @leaving: waits under @life end: it is about to be unregistered
  * @mem: kernel mapping of the shared memory
  * @geo: what lies where in it
  * @slots: of groups
@@ -123,8 +134,8 @@ struct ub_slot_watch {
  * @self: index of the node's record
  * @incarnation: of this node; rises when it rejoins
  * @word: own record's word, while up
- * @detect_ms: silence after which a peer is dead
- * @period_ms: of the tick
+ * @detect_ms: silence after which a peer is dead; may change at any time
+ * @period_ms: of the tick; follows @detect_ms
  * @state_sem: see above
  * @map_sem: see above
  * @state: changes under @state_sem held for write
@@ -147,7 +158,8 @@ struct ub_slot_watch {
  * @files_lock: for @files
  * @files: ub_file.fabric_node
  * @members_lock: for @members
- * @members: ub_gmember.fabric_node
+ * @members: ub_gmember.fabric_node, in the order of ub_gmember.serial
+ * @next_serial: of a member
  * @sleepers_lock: for @sleepers
  * @sleepers: ub_gmember.sleep_node
  * @slot_watch: by slot; the tick's
@@ -167,6 +179,8 @@ struct ub_fabric {
 	char transport[UB_NAME_LEN];
 	struct inode *inode;
 	struct list_head node_list;
+	struct mutex life;		/* one of joining, formatting, leaving */
+	bool leaving;
 
 	void *mem;
 	struct ub_shm_geo geo;
@@ -208,6 +222,7 @@ struct ub_fabric {
 	struct list_head files;
 	struct mutex members_lock;	/* of @members */
 	struct list_head members;
+	u64 next_serial;
 	spinlock_t sleepers_lock;	/* of @sleepers */
 	struct list_head sleepers;
 	struct ub_slot_watch *slot_watch;
@@ -285,6 +300,7 @@ struct ub_file {
  * @finals: final words that the tick has seen
  * @sleep_node: in ub_fabric.sleepers
  * @fabric_node: in ub_fabric.members
+ * @serial: says where dumps go on
  * @stats: see ub_stat_inc()
  */
 struct ub_gmember {
@@ -313,6 +329,7 @@ struct ub_gmember {
 	bool rung;
 	struct list_head sleep_node;
 	struct list_head fabric_node;
+	u64 serial;
 	struct ub_group_stats stats;
 };
 
@@ -391,8 +408,11 @@ int ub_fabric_enter(struct ub_fabric *f);
 int ub_fabric_enter_now(struct ub_fabric *f);
 void ub_fabric_exit(struct ub_fabric *f);
 int ub_file_enter(struct ub_file *file);
+int ub_fabric_rejoin(struct ub_fabric *f);
+int ub_fabric_rejoin_locked(struct ub_fabric *f);
+int ub_fabric_publish(struct ub_fabric *f);
+void ub_fabric_detect(struct ub_fabric *f, u32 detect_ms);
 void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
-enum ub_memtype ub_kernel_memtype(void *mem);
 void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);
 
 /* ---- shm.c: layout and header ---- */
@@ -429,11 +449,17 @@ void ub_member_tick(struct work_struct *work);
 
 /* ---- join.c ---- */
 int ub_member_attach(struct ub_fabric *f);
+int ub_member_beats(struct ub_fabric *f, u32 except);
+
+/* ---- format.c ---- */
+int ub_fabric_format(struct ub_fabric *f, bool force,
+		     struct netlink_ext_ack *extack);
 
 /* ---- mmap.c ---- */
 int ub_mmap(struct file *filp, struct vm_area_struct *vma);
 void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len);
 void ub_mmap_revoke_all(struct ub_fabric *f);
+enum ub_memtype ub_kernel_memtype(void *mem);
 int ub_mmap_memtype(unsigned long addr);
 
 /* ---- xfer.c ---- */
@@ -452,12 +478,6 @@ void ub_event_all(struct ub_fabric *f, const struct ub_event *ev);
 ssize_t ub_event_read(struct file *filp, char __user *buf, size_t count,
 		      loff_t *pos);
 __poll_t ub_event_poll(struct file *filp, struct poll_table_struct *wait);
-
-/* ---- netlink.c ---- */
-int ub_netlink_init(void);
-void ub_netlink_exit(void);
-void ub_netlink_event(struct ub_fabric *f, const struct ub_event *ev);
-void ub_netlink_fabric(struct ub_fabric *f, bool added);
 
 /* ---- loop.c ---- */
 int ub_loop_init(void);
