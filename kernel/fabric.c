@@ -19,6 +19,7 @@
 #include <linux/pseudo_fs.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include "debug.h"
 #include "netlink.h"
 #include "trace.h"
 #include "ub.h"
@@ -291,6 +292,7 @@ int ub_fabric_register(struct ub_fabric *f, void *mem, u64 size,
 	err = fabric_join(f);
 	if (err && err != -EMEDIUMTYPE)
 		return err;
+	ub_debug_fabric_add(f);
 	if (err) {
 		fabric_set_state(f, UB_FABRIC_REFUSED);
 		dev_err(&f->dev, "no device: 'ubfab fabric format %s force' erases the memory\n",
@@ -393,6 +395,7 @@ void ub_fabric_unregister(struct ub_fabric *f)
 	ub_changed(UB_CHANGE_FABRIC);
 	mutex_unlock(&ub_fabrics_lock);
 	ub_chardev_del(f);
+	ub_debug_fabric_del(f);
 
 	/* Callers that a test hook holds would never let go of state_sem. */
 	WRITE_ONCE(f->paused, false);

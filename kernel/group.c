@@ -11,6 +11,7 @@
  *    it left, or its node came back with a newer incarnation.
  */
 #include <linux/slab.h>
+#include "debug.h"
 #include "netlink.h"
 #include "ub.h"
 #include "trace.h"
@@ -230,6 +231,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 {
 	struct ub_fabric *f = gm->fabric;
 
+	ub_debug_group_del(gm);
 	ub_mmap_revoke(f, ub_gva_group(f->node, gm->slot), f->geo.map_size);
 
 	mutex_lock(&f->members_lock);

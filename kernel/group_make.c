@@ -19,6 +19,7 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "debug.h"
 #include "netlink.h"
 #include "ub.h"
 #include "trace.h"
@@ -181,6 +182,7 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	list_add_tail(&gm->fabric_node, &f->members);
 	ub_changed(UB_CHANGE_GROUP);
 	mutex_unlock(&f->members_lock);
+	ub_debug_group_add(gm);
 
 	ret = first_barrier(gm, spec->timeout);
 	if (!ret)

@@ -70,6 +70,7 @@
 #define UB_DETECT_MS_MIN	50U
 #define UB_DETECT_MS_MAX	600000U
 
+struct dentry;
 struct netlink_ext_ack;
 
 enum ub_fabric_state {
@@ -166,6 +167,8 @@ struct ub_slot_watch {
  * @lanes: numbers in use
  * @lane_incarnation: last given out
  * @stats: counters
+ * @debug: folder in debugfs, debug.c's
+ * @debug_groups: in it
  *
  * What is not said to change is set before the device appears.
  */
@@ -229,6 +232,8 @@ struct ub_fabric {
 	struct ida lanes;
 	atomic64_t lane_incarnation;
 	struct ub_stats __percpu *stats;
+	struct dentry *debug;
+	struct dentry *debug_groups;
 };
 
 /**
@@ -301,6 +306,7 @@ struct ub_file {
  * @sleep_node: in ub_fabric.sleepers
  * @fabric_node: in ub_fabric.members
  * @serial: says where dumps go on
+ * @debug: file in debugfs, debug.c's
  * @stats: see ub_stat_inc()
  */
 struct ub_gmember {
@@ -330,6 +336,7 @@ struct ub_gmember {
 	struct list_head sleep_node;
 	struct list_head fabric_node;
 	u64 serial;
+	struct dentry *debug;
 	struct ub_group_stats stats;
 };
 
