@@ -202,7 +202,7 @@ static long cmd_info(struct ub_file *file, union ub_ucmd *u, void __user *uarg)
 	i->out_max_nodes = f->geo.max_nodes;
 	i->out_max_members = f->geo.max_members;
 	i->out_max_lines = f->geo.max_lines;
-	i->out_detect_ms = f->detect_ms;
+	i->out_detect_ms = READ_ONCE(f->detect_ms);
 	i->out_slice = f->geo.slice_size;
 	i->out_free = READ_ONCE(f->slice_free);
 	memset(i->out_transport, 0, sizeof(i->out_transport));

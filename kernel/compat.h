@@ -48,6 +48,24 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 	blake2s(out, in, key, outlen, inlen, keylen)
 #endif
 
+/* 6.2; see compat_genl.h */
+#ifndef UB_HAVE_GENL_SPLIT_OPS
+#define genl_split_ops	genl_ops
+#define split_ops	ops
+#define n_split_ops	n_ops
+#endif
+
+/* 6.7: ranges of a policy are const; nothing writes to them before either. */
+#ifndef UB_HAVE_CONST_NLA_RANGE
+#include <net/netlink.h>
+#undef NLA_POLICY_FULL_RANGE
+#define NLA_POLICY_FULL_RANGE(tp, _range) {		\
+	.type = NLA_ENSURE_UINT_OR_BINARY_TYPE(tp),	\
+	.validation_type = NLA_VALIDATE_RANGE_PTR,	\
+	.range = (struct netlink_range_validation *)(_range),	\
+}
+#endif
+
 /* Page protection of a mapped user page. Call with mmap_lock held for read. */
 static inline int ub_user_pgprot(struct vm_area_struct *vma, unsigned long addr,
 				 pgprot_t *prot)

@@ -8,6 +8,7 @@
  *    after the records that were kept.
  */
 #include <linux/poll.h>
+#include "netlink.h"
 #include "ub.h"
 
 /**

@@ -9,6 +9,9 @@
  *    ub_fabric_unregister() nobody touches it, whatever files are still open.
  *  - Mappings are found through one inode per fabric, so revoking reaches
  *    those made through any device node.
+ *  - A fabric whose memory holds something else is REFUSED: listed, so that it
+ *    can be seen and formatted, but without a device and a member of nothing.
+ *  - Joining again is JOINING: nobody in here reads what it writes then.
  *  - The fabric is freed with its struct device.
  */
 #include <linux/module.h>
@@ -16,6 +19,8 @@
 #include <linux/pseudo_fs.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include "debug.h"
+#include "netlink.h"
 #include "trace.h"
 #include "ub.h"
 
@@ -96,6 +101,7 @@ static void fabric_init_locks(struct ub_fabric *f)
 {
 	init_rwsem(&f->state_sem);
 	init_rwsem(&f->map_sem);
+	mutex_init(&f->life);
 	mutex_init(&f->win_lock);
 	mutex_init(&f->files_lock);
 	mutex_init(&f->members_lock);
@@ -139,8 +145,7 @@ struct ub_fabric *ub_fabric_alloc(const struct ub_transport_ops *ops, void *priv
 	f->owner = owner;
 	f->node = node;
 	f->state = UB_FABRIC_GONE;
-	f->detect_ms = clamp(ub_detect_ms, 50U, 600000U);
-	f->period_ms = clamp(f->detect_ms / 8, 10U, 125U);
+	ub_fabric_detect(f, READ_ONCE(ub_detect_ms));
 	strscpy(f->transport, ops->name, sizeof(f->transport));
 	device_initialize(&f->dev);
 	f->dev.release = fabric_release;
@@ -170,6 +175,20 @@ put:
 }
 EXPORT_SYMBOL_GPL(ub_fabric_alloc);
 
+/**
+ * ub_fabric_detect() - set the detection time of this node
+ * @f: the fabric
+ * @detect_ms: clamped
+ *
+ * Context: any.
+ */
+void ub_fabric_detect(struct ub_fabric *f, u32 detect_ms)
+{
+	detect_ms = clamp(detect_ms, UB_DETECT_MS_MIN, UB_DETECT_MS_MAX);
+	WRITE_ONCE(f->detect_ms, detect_ms);
+	WRITE_ONCE(f->period_ms, clamp(detect_ms / 8, 10U, 125U));
+}
+
 static int fabric_lay_out(struct ub_fabric *f, void *mem, u64 size)
 {
 	int err = ub_shm_geometry(size, &f->geo);
@@ -187,10 +206,64 @@ static int fabric_lay_out(struct ub_fabric *f, void *mem, u64 size)
 		.map_size = f->geo.map_size,
 		.max_members = f->geo.max_members,
 	};
+	f->self = f->geo.max_nodes;
 	f->peer = kvcalloc(f->geo.max_nodes, sizeof(*f->peer), GFP_KERNEL);
 	f->slice_map = bitmap_zalloc(f->geo.slice_size / UB_GVA_ALIGN, GFP_KERNEL);
 	f->slot_watch = kvcalloc(f->geo.nslots, sizeof(*f->slot_watch), GFP_KERNEL);
 	return f->peer && f->slice_map && f->slot_watch ? 0 : -ENOMEM;
+}
+
+static void fabric_set_state(struct ub_fabric *f, enum ub_fabric_state state)
+{
+	down_write(&f->state_sem);
+	f->state = state;
+	up_write(&f->state_sem);
+}
+
+/* Become a member and let callers in. */
+static int fabric_join(struct ub_fabric *f)
+{
+	int err = ub_member_attach(f);
+
+	if (err)
+		return err;
+	f->killed = false;
+	f->paused = false;
+	fabric_set_state(f, UB_FABRIC_UP);
+	ub_fabric_requeue(f, 0);
+	return 0;
+}
+
+/* Dumps go by number, and numbers are used again. */
+static void fabric_list(struct ub_fabric *f)
+{
+	struct list_head *at;
+
+	mutex_lock(&ub_fabrics_lock);
+	list_for_each(at, &ub_fabrics)
+		if (list_entry(at, struct ub_fabric, node_list)->minor > f->minor)
+			break;
+	list_add_tail(&f->node_list, at);
+	ub_changed(UB_CHANGE_FABRIC);
+	mutex_unlock(&ub_fabrics_lock);
+	ub_netlink_fabric(f, UB_NL_CMD_FABRIC_ADD_NTF);
+}
+
+/**
+ * ub_fabric_publish() - offer the device of a fabric that is up
+ * @f: the fabric
+ *
+ * Context: may sleep.
+ * Return: 0 or -errno.
+ */
+int ub_fabric_publish(struct ub_fabric *f)
+{
+	int err = ub_chardev_add(f);
+
+	if (!err)
+		dev_info(&f->dev, "node %u, incarnation %llu, %s, %llu MiB\n",
+			 f->node, f->incarnation, f->transport, f->geo.size >> 20);
+	return err;
 }
 
 /**
@@ -199,6 +272,9 @@ static int fabric_lay_out(struct ub_fabric *f, void *mem, u64 size)
  * @mem: kernel mapping of the shared memory, valid until unregistered
  * @size: its bytes
  * @memtype: how it is mapped
+ *
+ * When the memory holds something else, the fabric is registered without a
+ * device, and waits to be formatted or unregistered.
  *
  * Context: may sleep, for twice the detection time when the memory holds
  *	nodes that are all silent.
@@ -213,28 +289,76 @@ int ub_fabric_register(struct ub_fabric *f, void *mem, u64 size,
 	err = fabric_lay_out(f, mem, size);
 	if (err)
 		return err;
-	err = ub_member_attach(f);
-	if (err)
+	err = fabric_join(f);
+	if (err && err != -EMEDIUMTYPE)
 		return err;
-	down_write(&f->state_sem);
-	f->state = UB_FABRIC_UP;
-	up_write(&f->state_sem);
-	queue_delayed_work(ub_wq, &f->tick, 0);
-
-	err = ub_chardev_add(f);
+	ub_debug_fabric_add(f);
 	if (err) {
-		ub_fabric_unregister(f);
-		return err;
+		fabric_set_state(f, UB_FABRIC_REFUSED);
+		dev_err(&f->dev, "no device: 'ubfab fabric format %s force' erases the memory\n",
+			dev_name(&f->dev));
+	} else {
+		err = ub_fabric_publish(f);
+		if (err) {
+			ub_fabric_unregister(f);
+			return err;
+		}
 	}
-	mutex_lock(&ub_fabrics_lock);
-	list_add_tail(&f->node_list, &ub_fabrics);
-	mutex_unlock(&ub_fabrics_lock);
-	ub_netlink_fabric(f, true);
-	dev_info(&f->dev, "node %u, incarnation %llu, %s, %llu MiB\n", f->node,
-		 f->incarnation, f->transport, size >> 20);
+	fabric_list(f);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ub_fabric_register);
+
+/**
+ * ub_fabric_rejoin_locked() - a node that is no member joins again
+ * @f: the fabric, fenced or refused
+ *
+ * Context: may sleep, as for ub_fabric_register(); @f->life is held.
+ * Return: 0, with a new incarnation; -EBUSY when it is not fenced or refused;
+ *	-ESHUTDOWN when it is about to go; or what ub_member_attach() returns,
+ *	and the state is as before.
+ */
+int ub_fabric_rejoin_locked(struct ub_fabric *f)
+{
+	enum ub_fabric_state before = READ_ONCE(f->state);
+	int err;
+
+	lockdep_assert_held(&f->life);
+	if (READ_ONCE(f->leaving))
+		return -ESHUTDOWN;
+	if (before != UB_FABRIC_FENCED && before != UB_FABRIC_REFUSED)
+		return -EBUSY;
+	/* After this no dump reads the peers. */
+	mutex_lock(&ub_fabrics_lock);
+	fabric_set_state(f, UB_FABRIC_JOINING);
+	mutex_unlock(&ub_fabrics_lock);
+	cancel_delayed_work_sync(&f->tick);
+	err = fabric_join(f);
+	if (err)
+		fabric_set_state(f, before);
+	ub_changed(UB_CHANGE_NODE);
+	return err;
+}
+
+/**
+ * ub_fabric_rejoin() - a fenced node takes part again
+ * @f: the fabric
+ *
+ * Files that are open stay dead.
+ *
+ * Context: may sleep, as for ub_fabric_register(); no locks.
+ * Return: as ub_fabric_rejoin_locked(); -EBUSY also when it was refused.
+ */
+int ub_fabric_rejoin(struct ub_fabric *f)
+{
+	int err = -EBUSY;
+
+	mutex_lock(&f->life);
+	if (READ_ONCE(f->state) != UB_FABRIC_REFUSED)
+		err = ub_fabric_rejoin_locked(f);
+	mutex_unlock(&f->life);
+	return err;
+}
 
 /* Wake everybody who waits for anything of this node. */
 static void fabric_wake(struct ub_fabric *f)
@@ -263,11 +387,15 @@ void ub_fabric_unregister(struct ub_fabric *f)
 {
 	bool listed, up;
 
+	WRITE_ONCE(f->leaving, true);
+	mutex_lock(&f->life);
 	mutex_lock(&ub_fabrics_lock);
 	listed = !list_empty(&f->node_list);
 	list_del_init(&f->node_list);
+	ub_changed(UB_CHANGE_FABRIC);
 	mutex_unlock(&ub_fabrics_lock);
 	ub_chardev_del(f);
+	ub_debug_fabric_del(f);
 
 	/* Callers that a test hook holds would never let go of state_sem. */
 	WRITE_ONCE(f->paused, false);
@@ -284,8 +412,9 @@ void ub_fabric_unregister(struct ub_fabric *f)
 	if (up)
 		ub_member_detach(f);
 	ub_win_forget(f);
+	mutex_unlock(&f->life);
 	if (listed)
-		ub_netlink_fabric(f, false);
+		ub_netlink_fabric(f, UB_NL_CMD_FABRIC_DEL_NTF);
 }
 EXPORT_SYMBOL_GPL(ub_fabric_unregister);
 
@@ -425,29 +554,6 @@ void ub_fabric_fenced(struct ub_fabric *f, u16 reason)
 	ub_mmap_revoke_all(f);
 	fabric_wake(f);
 }
-
-/**
- * ub_kernel_memtype() - how the kernel maps an address
- * @mem: the address
- *
- * Context: any.
- * Return: the type, unknown where it cannot be told.
- */
-enum ub_memtype ub_kernel_memtype(void *mem)
-{
-#ifdef CONFIG_X86
-	unsigned int level;
-	pte_t *pte = lookup_address((unsigned long)mem, &level);
-
-	if (!pte)
-		return UB_MEMTYPE_UNKNOWN;
-	return pte_flags(*pte) & (_PAGE_PWT | _PAGE_PCD) ? UB_MEMTYPE_UC :
-							    UB_MEMTYPE_WB;
-#else
-	return UB_MEMTYPE_UNKNOWN;
-#endif
-}
-EXPORT_SYMBOL_GPL(ub_kernel_memtype);
 
 /**
  * ub_fabric_requeue() - run the tick again after its period

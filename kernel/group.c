@@ -11,6 +11,8 @@
  *    it left, or its node came back with a newer incarnation.
  */
 #include <linux/slab.h>
+#include "debug.h"
+#include "netlink.h"
 #include "ub.h"
 #include "trace.h"
 
@@ -229,10 +231,12 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 {
 	struct ub_fabric *f = gm->fabric;
 
+	ub_debug_group_del(gm);
 	ub_mmap_revoke(f, ub_gva_group(f->node, gm->slot), f->geo.map_size);
 
 	mutex_lock(&f->members_lock);
 	list_del_init(&gm->fabric_node);
+	ub_changed(UB_CHANGE_GROUP);
 	mutex_unlock(&f->members_lock);
 
 	if (!ub_file_enter(gm->file)) {
@@ -407,14 +411,17 @@ static void fence_lost(struct ub_gmember *gm)
 	u32 finals = 0, reason, i;
 
 	for (i = 0; i < g->n; i++) {
-		if (ub_ld(&g->line[i].arrival) & UB_ARR_FINAL) {
+		u64 arrival = ub_ld(&g->line[i].arrival);
+
+		if (arrival & UB_ARR_FINAL) {
 			finals++;
 			continue;
 		}
 		reason = lost_member(gm, i);
 		if (!reason)
 			continue;
-		trace_ub_fence(gm->fabric, gm->id, i, reason);
+		trace_ub_fence(gm->fabric, gm->id, i, UB_ARR_EPOCH(arrival) + 1,
+			       reason);
 		ub_grp_fence(g, i, reason);
 		finals++;
 	}
@@ -477,5 +484,6 @@ bool ub_slot_stale(struct ub_fabric *f, u32 slot)
 	const struct ub_slot_watch *w = &f->slot_watch[slot];
 
 	return w->word == ub_ld(&ub_slot_rec(&f->slots, slot)->word) &&
-	       ktime_ms_delta(ktime_get(), w->since) > 2 * f->detect_ms;
+	       ktime_ms_delta(ktime_get(), w->since) >
+	       2LL * READ_ONCE(f->detect_ms);
 }

@@ -19,6 +19,8 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "debug.h"
+#include "netlink.h"
 #include "ub.h"
 #include "trace.h"
 
@@ -176,8 +178,11 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	ub_fabric_exit(f);
 
 	mutex_lock(&f->members_lock);
+	gm->serial = f->next_serial++;
 	list_add_tail(&gm->fabric_node, &f->members);
+	ub_changed(UB_CHANGE_GROUP);
 	mutex_unlock(&f->members_lock);
+	ub_debug_group_add(gm);
 
 	ret = first_barrier(gm, spec->timeout);
 	if (!ret)
@@ -492,7 +497,8 @@ static int shrink(struct ub_file *file, struct ub_gmember *gm,
 	if (!ret) {
 		/* Those who agreed are on their way: give them time. */
 		spec.timeout = max_t(u64, spec.timeout, ktime_get_ns() +
-				     2 * gm->fabric->detect_ms * NSEC_PER_MSEC);
+				     2ULL * READ_ONCE(gm->fabric->detect_ms) *
+				     NSEC_PER_MSEC);
 		ret = make_group(file, &spec, out, &clash);
 	}
 	kvfree(survivor);

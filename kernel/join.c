@@ -24,8 +24,9 @@ struct ub_watch {
 	bool moved;
 };
 
+/* @except: a record that does not count */
 static void watch_once(struct ub_fabric *f, struct ub_node_view *first,
-		       bool begin, struct ub_watch *w)
+		       bool begin, u32 except, struct ub_watch *w)
 {
 	u32 i;
 
@@ -34,6 +35,8 @@ static void watch_once(struct ub_fabric *f, struct ub_node_view *first,
 		struct ub_node_view v = { 0 };
 		bool own;
 
+		if (i == except)
+			continue;
 		if (!ub_member_view(f, i, &v))
 			v.word = 0;
 		if (begin)
@@ -76,6 +79,7 @@ static bool watch_in_use(struct ub_fabric *f, const struct ub_node_view *first)
  */
 static int attach_watch(struct ub_fabric *f)
 {
+	const u32 none = f->geo.max_nodes;
 	struct ub_node_view *first;
 	ktime_t start = ktime_get();
 	struct ub_watch w;
@@ -84,21 +88,26 @@ static int attach_watch(struct ub_fabric *f)
 	first = kvcalloc(f->geo.max_nodes, sizeof(*first), GFP_KERNEL);
 	if (!first)
 		return -ENOMEM;
-	watch_once(f, first, true, &w);
+	watch_once(f, first, true, none, &w);
 	if (w.silent) {
-		f->self = f->geo.max_nodes;	/* none is oneself yet */
+		f->self = none;
 		ub_member_poke_all(f);
 	}
 	while (w.silent) {
 		s64 ms = ktime_ms_delta(ktime_get(), start);
+		u32 detect_ms = READ_ONCE(f->detect_ms);
 
+		if (READ_ONCE(f->leaving)) {
+			err = -ESHUTDOWN;
+			break;
+		}
 		if (watch_in_use(f, first)) {
 			err = -EADDRINUSE;
 			break;
 		}
-		if (w.moved && (!w.own || ms > f->detect_ms))
+		if (w.moved && (!w.own || ms > detect_ms))
 			break;
-		if (ms > 2LL * f->detect_ms) {
+		if (ms > 2LL * detect_ms) {
 			if (ub_shm_raise(f))
 				dev_info(&f->dev, "all %u nodes are silent: new generation\n",
 					 w.silent);
@@ -106,12 +115,45 @@ static int attach_watch(struct ub_fabric *f)
 			break;
 		}
 		usleep_range(1000, 2000);
-		watch_once(f, first, false, &w);
+		watch_once(f, first, false, none, &w);
 	}
 	if (!err && watch_in_use(f, first))
 		err = -EADDRINUSE;
 	kvfree(first);
 	return err;
+}
+
+/**
+ * ub_member_beats() - does the heartbeat of a node move
+ * @f: the fabric
+ * @except: index of a record that does not count
+ *
+ * Context: may sleep, for the detection time when all nodes are silent.
+ * Return: 1 when one does, 0, -ENOMEM, or -ESHUTDOWN when the fabric is about
+ *	to be unregistered.
+ */
+int ub_member_beats(struct ub_fabric *f, u32 except)
+{
+	struct ub_node_view *first;
+	ktime_t start = ktime_get();
+	struct ub_watch w;
+	int err = 0;
+
+	first = kvcalloc(f->geo.max_nodes, sizeof(*first), GFP_KERNEL);
+	if (!first)
+		return -ENOMEM;
+	watch_once(f, first, true, except, &w);
+	if (w.silent)
+		ub_member_poke_all(f);
+	while (w.silent && !w.moved && !err &&
+	       ktime_ms_delta(ktime_get(), start) <= READ_ONCE(f->detect_ms)) {
+		usleep_range(1000, 2000);
+		watch_once(f, first, false, except, &w);
+		if (READ_ONCE(f->leaving))
+			err = -ESHUTDOWN;
+	}
+	kvfree(first);
+	return err ?: w.moved;
 }
 
 /* How well a record suits this node: the higher the better, 0 not at all. */
@@ -191,12 +233,14 @@ static int attach_claim(struct ub_fabric *f)
 		return -EADDRINUSE;
 	}
 	f->self = index;
-	f->incarnation = incarnation + 1;
+	/* Above its own as well: formatting forgets what records held. */
+	f->incarnation = max(incarnation, f->incarnation) + 1;
 	ub_st(&rec->incarnation, f->incarnation);
 	ub_st(&rec->generation, f->generation);
 	ub_st(&rec->bell, f->ops->bell ? f->ops->bell(f) : 0ULL);
 	ub_st(&rec->reason, 0ULL);
 	ub_st(&rec->poke, 0ULL);
+	ub_st(&rec->memtype, (u64)f->memtype);
 	ub_st(&rec->heartbeat, ub_ld(&rec->heartbeat) + 1);
 	f->word = UB_NODE_WORD(UB_NODE_UP, f->node, nonce);
 	if (ub_cas(&rec->word, w, f->word) != w)

@@ -2,6 +2,8 @@
 /* Module init and exit, in mirror order. */
 #include <linux/init.h>
 #include <linux/module.h>
+#include "debug.h"
+#include "netlink.h"
 #include "ub.h"
 
 #define CREATE_TRACE_POINTS
@@ -25,6 +27,7 @@ static int __init ub_init(void)
 	err = ub_chardev_init();
 	if (err)
 		goto fabric;
+	ub_debug_init();
 	err = ub_netlink_init();
 	if (err)
 		goto chardev;
@@ -36,6 +39,7 @@ static int __init ub_init(void)
 netlink:
 	ub_netlink_exit();
 chardev:
+	ub_debug_exit();
 	ub_chardev_exit();
 fabric:
 	ub_fabric_fini();
@@ -46,6 +50,7 @@ static void __exit ub_exit(void)
 {
 	ub_loop_exit();
 	ub_netlink_exit();
+	ub_debug_exit();
 	ub_chardev_exit();
 	ub_fabric_fini();
 }

@@ -8,9 +8,10 @@
  *    watched for a full detection time.
  *  - The heartbeat is raised after the attachments were compared with their
  *    records: two more heartbeats mean that everything changed before the
- *    first of them has been seen (see window.c).
+ *    first of them has been seen (see slice.c).
  *  - A killed node (test hook) leaves all words as they are.
  */
+#include "netlink.h"
 #include "trace.h"
 #include "ub.h"
 
@@ -138,6 +139,7 @@ void ub_member_ring(struct ub_fabric *f, u32 index, u64 group, bool poke)
 	if (!bell)
 		return;
 	ub_count(f, rings);
+	atomic64_inc(&f->peer[index].rings);	/* not shared */
 	trace_ub_ring(f, group, index);
 	f->ops->ring(f, bell);
 }
@@ -212,6 +214,7 @@ static void peer_up(struct ub_fabric *f, u32 index, const struct ub_node_view *v
 		.word = v->word, .incarnation = v->incarnation,
 		.heartbeat = v->heartbeat, .seen = ktime_get(), .alive = true,
 	};
+	ub_changed(UB_CHANGE_NODE);
 	ub_count(f, node_up);
 	trace_ub_node_up(f->node, ev.node, ev.incarnation, 0);
 	ub_event_all(f, &ev);
@@ -229,6 +232,7 @@ static void peer_down(struct ub_fabric *f, u32 index, u16 reason)
 
 	p->alive = false;
 	p->reason = reason;
+	ub_changed(UB_CHANGE_NODE);
 	ub_count(f, node_down);
 	trace_ub_node_down(f->node, ev.node, ev.incarnation, reason);
 	if (reason != UB_REASON_LEFT)
@@ -276,7 +280,7 @@ static void watch_peer(struct ub_fabric *f, u32 index, ktime_t now)
 		return;
 	}
 	since = ktime_after(p->seen, f->watch_from) ? p->seen : f->watch_from;
-	if (ktime_ms_delta(now, since) > f->detect_ms) {
+	if (ktime_ms_delta(now, since) > READ_ONCE(f->detect_ms)) {
 		ub_member_fence(f, index, UB_REASON_HEARTBEAT);
 		if (ub_member_view(f, index, &v) && !ub_view_up(&v))
 			peer_down(f, index, down_reason(f, index, &v, true));
@@ -294,6 +298,8 @@ static bool tick_fenced(struct ub_fabric *f)
 		return false;
 	if (w == (f->word | UB_NODE_FENCED))
 		reason = ub_ld(&rec->reason) & 0xffff;
+	else if (!w || UB_SHM_STATE(ub_ld(&ub_shm_hdr(f)->state)) != UB_SHM_READY)
+		reason = UB_REASON_ERASED;
 	dev_err(&f->dev, "this node was fenced: reason %u\n", reason);
 	ub_fabric_fenced(f, reason);
 	/* Nothing here touches the memory any more: say so. */
@@ -340,7 +346,8 @@ void ub_member_tick(struct work_struct *work)
 
 	if (READ_ONCE(f->state) != UB_FABRIC_UP || READ_ONCE(f->paused))
 		return;
-	if (ktime_ms_delta(now, f->last_tick) > f->period_ms + f->detect_ms / 2) {
+	if (ktime_ms_delta(now, f->last_tick) >
+	    READ_ONCE(f->period_ms) + READ_ONCE(f->detect_ms) / 2) {
 		ub_count(f, late_ticks);
 		f->watch_from = now;
 	}
@@ -359,5 +366,5 @@ void ub_member_tick(struct work_struct *work)
 	tick_lanes(f);
 	ub_win_tick(f);
 	tick_groups(f);
-	ub_fabric_requeue(f, f->period_ms);
+	ub_fabric_requeue(f, READ_ONCE(f->period_ms));
 }

@@ -194,6 +194,29 @@ void ub_mmap_revoke_all(struct ub_fabric *f)
 }
 
 /**
+ * ub_kernel_memtype() - how the kernel maps an address
+ * @mem: the address
+ *
+ * Context: any.
+ * Return: the type, unknown where it cannot be told.
+ */
+enum ub_memtype ub_kernel_memtype(void *mem)
+{
+#ifdef CONFIG_X86
+	unsigned int level;
+	pte_t *pte = lookup_address((unsigned long)mem, &level);
+
+	if (!pte)
+		return UB_MEMTYPE_UNKNOWN;
+	return pte_flags(*pte) & (_PAGE_PWT | _PAGE_PCD) ? UB_MEMTYPE_UC :
+							    UB_MEMTYPE_WB;
+#else
+	return UB_MEMTYPE_UNKNOWN;
+#endif
+}
+EXPORT_SYMBOL_GPL(ub_kernel_memtype);
+
+/**
  * ub_mmap_memtype() - how a mapped page of the caller is cached
  * @addr: user address
  *

@@ -104,17 +104,17 @@ static int shm_verify(struct ub_fabric *f, u64 state)
 	if (magic != UB_SHM_MAGIC) {
 		dev_err(&f->dev, "memory holds something else: magic %#llx, not %#llx\n",
 			magic, UB_SHM_MAGIC);
-		return -EINVAL;
+		return -EMEDIUMTYPE;
 	}
 	if (layout != UB_LAYOUT_VERSION) {
 		dev_err(&f->dev, "memory has layout %llu, this module knows %d\n",
 			layout, UB_LAYOUT_VERSION);
-		return -EPROTONOSUPPORT;
+		return -EMEDIUMTYPE;
 	}
 	if (size != f->geo.size) {
 		dev_err(&f->dev, "memory was laid out for %llu bytes, this device has %llu\n",
 			size, f->geo.size);
-		return -EINVAL;
+		return -EMEDIUMTYPE;
 	}
 	f->fabric_id[0] = ub_ld(&h->fabric[0]);
 	f->fabric_id[1] = ub_ld(&h->fabric[1]);
@@ -144,8 +144,9 @@ static void shm_claim(struct ub_fabric *f, u64 old)
  * is given the detection time; then its work is taken over.
  *
  * Context: may sleep; no locks.
- * Return: 0; -EINVAL, -EPROTONOSUPPORT when the memory is not ours, with a
- *	message; -ETIMEDOUT when others keep initialising.
+ * Return: 0; -EMEDIUMTYPE when the memory is not ours, with a message;
+ *	-ETIMEDOUT when others keep initialising; -ESHUTDOWN when the fabric is
+ *	about to be unregistered.
  */
 int ub_shm_open(struct ub_fabric *f)
 {
@@ -153,9 +154,11 @@ int ub_shm_open(struct ub_fabric *f)
 	ktime_t start = ktime_get(), since = start;
 	u64 seen = 0;
 
-	while (ktime_ms_delta(ktime_get(), start) < 10LL * f->detect_ms) {
+	while (ktime_ms_delta(ktime_get(), start) < 10LL * READ_ONCE(f->detect_ms)) {
 		u64 s = ub_ld(&h->state);
 
+		if (READ_ONCE(f->leaving))
+			return -ESHUTDOWN;
 		switch (UB_SHM_STATE(s)) {
 		case UB_SHM_READY:
 			return shm_verify(f, s);
@@ -164,7 +167,7 @@ int ub_shm_open(struct ub_fabric *f)
 				  ub_ld(&h->magic) != UB_SHM_MAGIC)) {
 				dev_err(&f->dev, "memory holds something else: state %#llx, magic %#llx\n",
 					s, ub_ld(&h->magic));
-				return -EINVAL;
+				return -EMEDIUMTYPE;
 			}
 			shm_claim(f, s);
 			continue;
@@ -172,14 +175,15 @@ int ub_shm_open(struct ub_fabric *f)
 			if (s != seen) {
 				seen = s;
 				since = ktime_get();
-			} else if (ktime_ms_delta(ktime_get(), since) > f->detect_ms) {
+			} else if (ktime_ms_delta(ktime_get(), since) >
+				   READ_ONCE(f->detect_ms)) {
 				dev_warn(&f->dev, "whoever initialised the memory stopped; taking over\n");
 				shm_claim(f, s);
 			}
 			break;
 		default:
 			dev_err(&f->dev, "unknown header state %#llx\n", s);
-			return -EINVAL;
+			return -EMEDIUMTYPE;
 		}
 		usleep_range(1000, 2000);
 	}

@@ -76,6 +76,7 @@ struct ub_shm_header {
  * @bell: where doorbells go (ivshmem: IVPosition), transport's own coding
  * @reason: why it was fenced, enum ub_reason
  * @poke: set by peers before a ring that asks for a tick at once
+ * @memtype: enum ub_memtype of its mapping, for those who look in
  * @reserved: zero
  * @heartbeat: rises at each tick of the node; on a line of its own
  * @reserved2: zero
@@ -87,7 +88,8 @@ struct ub_shm_node {
 	__u64 bell;
 	__u64 reason;
 	__u64 poke;
-	__u64 reserved[2];
+	__u64 memtype;
+	__u64 reserved;
 	__u64 heartbeat;
 	__u64 reserved2[7];
 };

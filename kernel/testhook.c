@@ -43,31 +43,6 @@ static int test_resume(struct ub_fabric *f)
 	return 0;
 }
 
-static int test_rejoin(struct ub_fabric *f)
-{
-	int err;
-
-	if (READ_ONCE(f->state) != UB_FABRIC_FENCED)
-		return -EBUSY;
-	cancel_delayed_work_sync(&f->tick);
-	mutex_lock(&ub_fabrics_lock);
-	if (READ_ONCE(f->state) != UB_FABRIC_FENCED || list_empty(&f->node_list)) {
-		mutex_unlock(&ub_fabrics_lock);
-		return -EBUSY;
-	}
-	err = ub_member_attach(f);
-	if (!err) {
-		down_write(&f->state_sem);
-		f->killed = false;
-		f->paused = false;
-		f->state = UB_FABRIC_UP;
-		up_write(&f->state_sem);
-		ub_fabric_requeue(f, 0);
-	}
-	mutex_unlock(&ub_fabrics_lock);
-	return err;
-}
-
 static int test_fence(struct ub_fabric *f, u64 node)
 {
 	int err = ub_fabric_enter(f);
@@ -114,7 +89,7 @@ long ub_test(struct ub_file *file, struct ub_test *arg)
 	case UB_TEST_RESUME:
 		return test_resume(f);
 	case UB_TEST_REJOIN:
-		return test_rejoin(f);
+		return ub_fabric_rejoin(f);
 	case UB_TEST_PTE_MEMTYPE:
 		ret = ub_mmap_memtype(arg->value);
 		if (ret < 0)

@@ -62,48 +62,36 @@ TRACE_EVENT(ub_wait_end,
 		  __entry->epoch, __entry->err)
 );
 
-/* In a group: @lost is a member. */
-TRACE_EVENT(ub_verdict,
-	TP_PROTO(struct ub_fabric *f, u64 group, u32 lost, u64 epoch, u32 reason),
-	TP_ARGS(f, group, lost, epoch, reason),
+/* A member of a group is lost: @epoch is the first that it never reaches. */
+DECLARE_EVENT_CLASS(ub_loss,
+	TP_PROTO(struct ub_fabric *f, u64 group, u32 member, u64 epoch, u32 reason),
+	TP_ARGS(f, group, member, epoch, reason),
 	TP_STRUCT__entry(
 		__field(u64, group)
 		__field(u64, epoch)
-		__field(u32, self)
-		__field(u32, lost)
-		__field(u32, reason)
-	),
-	TP_fast_assign(
-		__entry->group = group;
-		__entry->epoch = epoch;
-		__entry->self = f->node;
-		__entry->lost = lost;
-		__entry->reason = reason;
-	),
-	TP_printk("self=%u group=%llx lost=%u epoch=%llu reason=%u",
-		  __entry->self, __entry->group, __entry->lost, __entry->epoch,
-		  __entry->reason)
-);
-
-/* A member of a group is fenced. */
-TRACE_EVENT(ub_fence,
-	TP_PROTO(struct ub_fabric *f, u64 group, u32 member, u32 reason),
-	TP_ARGS(f, group, member, reason),
-	TP_STRUCT__entry(
-		__field(u64, group)
 		__field(u32, self)
 		__field(u32, member)
 		__field(u32, reason)
 	),
 	TP_fast_assign(
 		__entry->group = group;
+		__entry->epoch = epoch;
 		__entry->self = f->node;
 		__entry->member = member;
 		__entry->reason = reason;
 	),
-	TP_printk("self=%u group=%llx member=%u reason=%u", __entry->self,
-		  __entry->group, __entry->member, __entry->reason)
+	TP_printk("self=%u group=%llx member=%u epoch=%llu reason=%u",
+		  __entry->self, __entry->group, __entry->member,
+		  __entry->epoch, __entry->reason)
 );
+
+DEFINE_EVENT(ub_loss, ub_verdict,
+	TP_PROTO(struct ub_fabric *f, u64 group, u32 member, u64 epoch, u32 reason),
+	TP_ARGS(f, group, member, epoch, reason));
+
+DEFINE_EVENT(ub_loss, ub_fence,
+	TP_PROTO(struct ub_fabric *f, u64 group, u32 member, u64 epoch, u32 reason),
+	TP_ARGS(f, group, member, epoch, reason));
 
 DECLARE_EVENT_CLASS(ub_node,
 	TP_PROTO(u32 self, u32 node, u64 incarnation, u32 reason),

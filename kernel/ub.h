@@ -18,6 +18,7 @@
  * safe: each entry takes ub_fabric.state_sem for read and looks at the state.
  *
  * Lock order, outermost first:
+ *	ub_fabric.life (joining, formatting, unregistering)
  *	ub_fabrics_lock (list of fabrics)
  *	ub_fabric.files_lock (list of open files)
  *	mmap_lock (faults)
@@ -62,13 +63,21 @@
 #include "slots.h"
 #include "stats.h"
 #include "transport.h"
+#include "window.h"
 
 #define UB_NO_HOME		(~0U)	/* record index not known */
 #define UB_GROUP_MEMBERS_MAX	256	/* bound of max_members of any layout */
+#define UB_DETECT_MS_MIN	50U
+#define UB_DETECT_MS_MAX	600000U
+
+struct dentry;
+struct netlink_ext_ack;
 
 enum ub_fabric_state {
 	UB_FABRIC_UP,
 	UB_FABRIC_FENCED,	/* peers fenced this node, or a test killed it */
+	UB_FABRIC_JOINING,	/* it was fenced or refused, and joins again */
+	UB_FABRIC_REFUSED,	/* the memory holds something else: no device */
 	UB_FABRIC_GONE,		/* unplugged or deleted */
 };
 
@@ -80,6 +89,7 @@ enum ub_fabric_state {
  * @seen: when it last moved, ktime
  * @alive: up and not suspected
  * @reason: enum ub_reason once it is not
+ * @rings: doorbells sent to it
  */
 struct ub_peer {
 	u64 word;
@@ -88,6 +98,7 @@ struct ub_peer {
 	ktime_t seen;
 	bool alive;
 	u16 reason;
+	atomic64_t rings;
 };
 
 /**
@@ -110,7 +121,9 @@ struct ub_slot_watch {
  * @owner: module of the transport
  * @transport: its name
  * @inode: one address space for all opens
- * @node_list: in ub_fabrics
+ * @node_list: in ub_fabrics, in the order of @minor
+ * @life: see above
+ * @leaving: waits under @life end: it is about to be unregistered
  * @mem: kernel mapping of the shared memory
  * @geo: what lies where in it
  * @slots: of groups
@@ -122,8 +135,8 @@ struct ub_slot_watch {
  * @self: index of the node's record
  * @incarnation: of this node; rises when it rejoins
  * @word: own record's word, while up
- * @detect_ms: silence after which a peer is dead
- * @period_ms: of the tick
+ * @detect_ms: silence after which a peer is dead; may change at any time
+ * @period_ms: of the tick; follows @detect_ms
  * @state_sem: see above
  * @map_sem: see above
  * @state: changes under @state_sem held for write
@@ -146,13 +159,16 @@ struct ub_slot_watch {
  * @files_lock: for @files
  * @files: ub_file.fabric_node
  * @members_lock: for @members
- * @members: ub_gmember.fabric_node
+ * @members: ub_gmember.fabric_node, in the order of ub_gmember.serial
+ * @next_serial: of a member
  * @sleepers_lock: for @sleepers
  * @sleepers: ub_gmember.sleep_node
  * @slot_watch: by slot; the tick's
  * @lanes: numbers in use
  * @lane_incarnation: last given out
  * @stats: counters
+ * @debug: folder in debugfs, debug.c's
+ * @debug_groups: in it
  *
  * What is not said to change is set before the device appears.
  */
@@ -166,6 +182,8 @@ struct ub_fabric {
 	char transport[UB_NAME_LEN];
 	struct inode *inode;
 	struct list_head node_list;
+	struct mutex life;		/* one of joining, formatting, leaving */
+	bool leaving;
 
 	void *mem;
 	struct ub_shm_geo geo;
@@ -207,12 +225,15 @@ struct ub_fabric {
 	struct list_head files;
 	struct mutex members_lock;	/* of @members */
 	struct list_head members;
+	u64 next_serial;
 	spinlock_t sleepers_lock;	/* of @sleepers */
 	struct list_head sleepers;
 	struct ub_slot_watch *slot_watch;
 	struct ida lanes;
 	atomic64_t lane_incarnation;
 	struct ub_stats __percpu *stats;
+	struct dentry *debug;
+	struct dentry *debug_groups;
 };
 
 /**
@@ -257,65 +278,6 @@ struct ub_file {
 	u64 event_lost;
 };
 
-/* See ub_window.peer. */
-struct ub_pass {
-	u64 incarnation;
-	u64 heartbeat;
-};
-
-/**
- * struct ub_window - an own window, live or in quarantine
- * @link: in ub_file.windows, then in ub_fabric.quarantine
- * @id: index of its record
- * @rights: the most that attachments get; 0 in quarantine
- * @gva: global address
- * @length: bytes
- * @generation: of the record
- * @incarnation: of this node when it was made
- * @unit: first 64 KiB unit of the slice
- * @nunits: number of them
- * @peer: what peers must have passed before the memory is used again:
- *	incarnation (0: nothing to wait for) and heartbeat
- */
-struct ub_window {
-	struct list_head link;
-	u32 id;
-	u32 rights;
-	u64 gva;
-	u64 length;
-	u64 generation;
-	u64 incarnation;
-	u32 unit;
-	u32 nunits;
-	struct ub_pass peer[];
-};
-
-/**
- * struct ub_attachment - a window that a file may use
- * @node: in ub_file.attachments
- * @gva: of the window
- * @length: bytes, page aligned up for mapping
- * @offset: of its memory from fabric->mem; checked against the home's slice
- * @generation: that was attached
- * @incarnation: of the home
- * @home: record index of the home node
- * @window: id there
- * @rights: of this attachment
- * @lost: its end was noticed and told
- */
-struct ub_attachment {
-	struct rb_node node;
-	u64 gva;
-	u64 length;
-	u64 offset;
-	u64 generation;
-	u64 incarnation;
-	u32 home;
-	u32 window;
-	u32 rights;
-	bool lost;
-};
-
 /**
  * struct ub_gmember - one member of a group that lives here
  * @ref: count
@@ -343,6 +305,8 @@ struct ub_attachment {
  * @finals: final words that the tick has seen
  * @sleep_node: in ub_fabric.sleepers
  * @fabric_node: in ub_fabric.members
+ * @serial: says where dumps go on
+ * @debug: file in debugfs, debug.c's
  * @stats: see ub_stat_inc()
  */
 struct ub_gmember {
@@ -371,6 +335,8 @@ struct ub_gmember {
 	bool rung;
 	struct list_head sleep_node;
 	struct list_head fabric_node;
+	u64 serial;
+	struct dentry *debug;
 	struct ub_group_stats stats;
 };
 
@@ -449,8 +415,11 @@ int ub_fabric_enter(struct ub_fabric *f);
 int ub_fabric_enter_now(struct ub_fabric *f);
 void ub_fabric_exit(struct ub_fabric *f);
 int ub_file_enter(struct ub_file *file);
+int ub_fabric_rejoin(struct ub_fabric *f);
+int ub_fabric_rejoin_locked(struct ub_fabric *f);
+int ub_fabric_publish(struct ub_fabric *f);
+void ub_fabric_detect(struct ub_fabric *f, u32 detect_ms);
 void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
-enum ub_memtype ub_kernel_memtype(void *mem);
 void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);
 
 /* ---- shm.c: layout and header ---- */
@@ -487,31 +456,17 @@ void ub_member_tick(struct work_struct *work);
 
 /* ---- join.c ---- */
 int ub_member_attach(struct ub_fabric *f);
+int ub_member_beats(struct ub_fabric *f, u32 except);
 
-/* ---- window.c: own windows ---- */
-long ub_win_create(struct ub_file *file, struct ub_win_create *arg);
-long ub_win_destroy(struct ub_file *file, struct ub_win_id *arg);
-long ub_win_rotate(struct ub_file *file, struct ub_win_id *arg);
-void ub_win_hash(const u64 token[2], const u64 salt[2], u64 hash[4]);
-int ub_win_reset(struct ub_fabric *f);
-void ub_win_release(struct ub_file *file);
-void ub_win_tick(struct ub_fabric *f);
-void ub_win_forget(struct ub_fabric *f);
-
-/* ---- attach.c: windows of any node, as a file uses them ---- */
-long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg);
-long ub_win_detach(struct ub_file *file, struct ub_win_detach *arg);
-int ub_win_check(struct ub_fabric *f, const struct ub_attachment *a);
-struct ub_attachment *ub_win_find(struct ub_file *file, u64 gva);
-int ub_attach_insert(struct ub_file *file, struct ub_attachment *a);
-void ub_attach_remove(struct ub_file *file, u64 gva);
-void ub_attach_tick(struct ub_fabric *f);
-void ub_win_node_down(struct ub_fabric *f, u32 index);
+/* ---- format.c ---- */
+int ub_fabric_format(struct ub_fabric *f, bool force,
+		     struct netlink_ext_ack *extack);
 
 /* ---- mmap.c ---- */
 int ub_mmap(struct file *filp, struct vm_area_struct *vma);
 void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len);
 void ub_mmap_revoke_all(struct ub_fabric *f);
+enum ub_memtype ub_kernel_memtype(void *mem);
 int ub_mmap_memtype(unsigned long addr);
 
 /* ---- xfer.c ---- */
@@ -530,12 +485,6 @@ void ub_event_all(struct ub_fabric *f, const struct ub_event *ev);
 ssize_t ub_event_read(struct file *filp, char __user *buf, size_t count,
 		      loff_t *pos);
 __poll_t ub_event_poll(struct file *filp, struct poll_table_struct *wait);
-
-/* ---- netlink.c ---- */
-int ub_netlink_init(void);
-void ub_netlink_exit(void);
-void ub_netlink_event(struct ub_fabric *f, const struct ub_event *ev);
-void ub_netlink_fabric(struct ub_fabric *f, bool added);
 
 /* ---- loop.c ---- */
 int ub_loop_init(void);

@@ -31,27 +31,45 @@ static void show_event(const struct reply *r)
 	if (reply_u32(r, UB_NL_A_GROUP))
 		out_u64("group", reply_u32(r, UB_NL_A_GROUP));
 	if (reply_u64(r, UB_NL_A_GVA))
-		out_u64("gva", reply_u64(r, UB_NL_A_GVA));
+		out_hex("gva", reply_u64(r, UB_NL_A_GVA));
 	if (reply_u64(r, UB_NL_A_VALUE))
 		out_u64("value", reply_u64(r, UB_NL_A_VALUE));
 }
 
+/* The word for a message about a device, or NULL. */
+static const char *fabric_event(int cmd)
+{
+	switch (cmd) {
+	case UB_NL_CMD_FABRIC_ADD_NTF:
+		return "fabric-add";
+	case UB_NL_CMD_FABRIC_DEL_NTF:
+		return "fabric-del";
+	case UB_NL_CMD_FABRIC_CHANGE_NTF:
+		return "fabric-change";
+	default:
+		return NULL;
+	}
+}
+
 static void show_fabric(const struct reply *r)
 {
-	out_word("event", r->cmd == UB_NL_CMD_FABRIC_ADD ? "fabric-add" :
-							   "fabric-del");
+	out_word("event", fabric_event(r->cmd));
 	out_str("transport", reply_str(r, UB_NL_A_TRANSPORT));
 	out_u64("node", reply_u32(r, UB_NL_A_NODE));
-	out_u64("incarnation", reply_u64(r, UB_NL_A_INCARNATION));
+	if (r->a[UB_NL_A_INCARNATION])
+		out_u64("incarnation", reply_u64(r, UB_NL_A_INCARNATION));
+	if (r->cmd == UB_NL_CMD_FABRIC_CHANGE_NTF) {
+		out_str("state", ub_state_name(reply_u32(r, UB_NL_A_STATE)));
+		out_u64("detect_ms", reply_u32(r, UB_NL_A_DETECT_MS));
+	}
 }
 
 static void show_one(const struct reply *r, void *arg)
 {
 	(void)arg;
-	if (r->cmd != UB_NL_CMD_EVENT && r->cmd != UB_NL_CMD_FABRIC_ADD &&
-	    r->cmd != UB_NL_CMD_FABRIC_DEL)
+	if (r->cmd != UB_NL_CMD_EVENT && !fabric_event(r->cmd))
 		return;
-	out_open(reply_u32(r, UB_NL_A_FABRIC));
+	out_open(r);
 	if (r->cmd == UB_NL_CMD_EVENT)
 		show_event(r);
 	else

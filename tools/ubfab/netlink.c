@@ -1,71 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests to the family "ub", replies, and what the kernel says on errors. */
+/* Requests to the family "ub", and replies. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 
-#include "ub_names.h"
 #include "ubfab.h"
+
+#define DUMP_TRIES	5	/* of one that changes meanwhile */
 
 static struct nl_sock *sock;
 static int family;
 
-/* What the attributes of an EXT_ACK are; libnl has no name for it. */
-#define EXTACK_MAX	NLMSGERR_ATTR_MISS_NEST
-
 /**
  * struct talk - a request that is under way
  * @about: what it is about
+ * @msg: replies of a dump, until it is complete
+ * @n: number of them
  * @fn: gets replies
  * @arg: for @fn
+ * @dump: keep replies
+ * @changed: the kernel says that it is not consistent
  * @done: the last message came
  * @status: to return
  */
 struct talk {
 	const char *about;
+	struct nl_msg **msg;
+	size_t n;
 	reply_fn fn;
 	void *arg;
+	bool dump;
+	bool changed;
 	bool done;
 	int status;
 };
 
 static struct nla_policy policy[UB_NL_A_MAX + 1] = {
 	[UB_NL_A_FABRIC]	= { .type = NLA_U32 },
-	[UB_NL_A_DEVICE]	= { .type = NLA_STRING },
+	[UB_NL_A_NODE]		= { .type = NLA_U32 },
+	[UB_NL_A_WINDOW]	= { .type = NLA_U32 },
+	[UB_NL_A_SLOT]		= { .type = NLA_U32 },
+	[UB_NL_A_MEMBER]	= { .type = NLA_U32 },
+	[UB_NL_A_LEVEL]		= { .type = NLA_STRING },
+	[UB_NL_A_LOOP]		= { .type = NLA_U32 },
 	[UB_NL_A_TRANSPORT]	= { .type = NLA_STRING },
+	[UB_NL_A_BYTES]		= { .type = NLA_U64 },
+	[UB_NL_A_DETECT_MS]	= { .type = NLA_U32 },
+	[UB_NL_A_STATE]		= { .type = NLA_U32 },
+	[UB_NL_A_DEVICE]	= { .type = NLA_STRING },
 	[UB_NL_A_FABRIC_ID]	= { .minlen = 16 },
 	[UB_NL_A_GENERATION]	= { .type = NLA_U64 },
-	[UB_NL_A_STATE]		= { .type = NLA_U32 },
 	[UB_NL_A_REASON]	= { .type = NLA_U32 },
-	[UB_NL_A_NODE]		= { .type = NLA_U32 },
 	[UB_NL_A_INCARNATION]	= { .type = NLA_U64 },
-	[UB_NL_A_AGE_NS]	= { .type = NLA_U64 },
-	[UB_NL_A_DETECT_MS]	= { .type = NLA_U32 },
+	[UB_NL_A_HEARTBEAT_AGE]	= { .type = NLA_U64 },
 	[UB_NL_A_MEMTYPE]	= { .type = NLA_U32 },
+	[UB_NL_A_RINGS]		= { .type = NLA_U64 },
+	[UB_NL_A_BELLS]		= { .type = NLA_U64 },
 	[UB_NL_A_MAX_NODES]	= { .type = NLA_U32 },
 	[UB_NL_A_MAX_MEMBERS]	= { .type = NLA_U32 },
-	[UB_NL_A_BYTES]		= { .type = NLA_U64 },
+	[UB_NL_A_MAX_WINDOWS]	= { .type = NLA_U32 },
 	[UB_NL_A_SLICE]		= { .type = NLA_U64 },
 	[UB_NL_A_FREE]		= { .type = NLA_U64 },
 	[UB_NL_A_LANES]		= { .type = NLA_U32 },
-	[UB_NL_A_LOOP]		= { .type = NLA_U32 },
+	[UB_NL_A_LANE]		= { .type = NLA_U32 },
+	[UB_NL_A_PID]		= { .type = NLA_U32 },
+	[UB_NL_A_GVA]		= { .type = NLA_U64 },
+	[UB_NL_A_LENGTH]	= { .type = NLA_U64 },
+	[UB_NL_A_RIGHTS]	= { .type = NLA_U32 },
+	[UB_NL_A_WIN_STATE]	= { .type = NLA_U32 },
+	[UB_NL_A_WAITS_FOR]	= { .type = NLA_U32 },
+	[UB_NL_A_GROUP]		= { .type = NLA_U32 },
+	[UB_NL_A_GROUP_ID]	= { .type = NLA_U64 },
+	[UB_NL_A_GROUPS]	= { .type = NLA_U32 },
+	[UB_NL_A_MEMBERS]	= { .type = NLA_U32 },
+	[UB_NL_A_LOST]		= { .type = NLA_U32 },
+	[UB_NL_A_EPOCH]		= { .type = NLA_U64 },
+	[UB_NL_A_MISSING]	= { .type = NLA_U32 },
 	[UB_NL_A_STAT]		= { .type = NLA_NESTED },
 	[UB_NL_A_EVENT]		= { .type = NLA_U32 },
-	[UB_NL_A_GVA]		= { .type = NLA_U64 },
 	[UB_NL_A_VALUE]		= { .type = NLA_U64 },
-	[UB_NL_A_GROUP]		= { .type = NLA_U32 },
-	[UB_NL_A_LANE]		= { .type = NLA_U32 },
-	[UB_NL_A_SLOT]		= { .type = NLA_U32 },
-	[UB_NL_A_LEVEL]		= { .type = NLA_STRING },
-	[UB_NL_A_INDEX]		= { .type = NLA_U32 },
-	[UB_NL_A_MEMBERS]	= { .type = NLA_U32 },
-	[UB_NL_A_EPOCH]		= { .type = NLA_U64 },
 };
+
+/* ---- the socket ---- */
 
 static int no_family(int err)
 {
@@ -73,7 +94,7 @@ static int no_family(int err)
 		return say("generic netlink: %s", nl_geterror(err));
 	if (!access("/sys/module/ub", F_OK))
 		return say("the module ub is loaded but has not all of the netlink family '%s': it is of another version",
-			   UB_GENL_NAME);
+			   UB_FAMILY_NAME);
 	return say("the module ub is not loaded: modprobe ub");
 }
 
@@ -93,7 +114,7 @@ static int open_family(void)
 	/* Without it messages are fewer, no more. */
 	setsockopt(nl_socket_get_fd(sock), SOL_NETLINK, NETLINK_EXT_ACK, &on,
 		   sizeof(on));
-	family = genl_ctrl_resolve(sock, UB_GENL_NAME);
+	family = genl_ctrl_resolve(sock, UB_FAMILY_NAME);
 	return family < 0 ? no_family(family) : 0;
 }
 
@@ -103,62 +124,18 @@ void ubnl_close(void)
 	sock = NULL;
 }
 
-struct nl_msg *ubnl_request(int cmd, int flags)
+struct nl_msg *ubnl_request(int cmd)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
-	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, 0, 0, flags, cmd,
-			       UB_GENL_VERSION))
+	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, 0, 0, 0, cmd,
+			       UB_FAMILY_VERSION))
 		return msg;
 	nlmsg_free(msg);
 	return NULL;
 }
 
-/* ---- errors ---- */
-
-/* Name of the attribute at @offset of the request, or NULL. */
-static const char *attr_at(const struct nlmsghdr *request, uint32_t offset)
-{
-	const struct nlattr *a;
-	unsigned int type;
-
-	if (offset > request->nlmsg_len - sizeof(*a) ||
-	    request->nlmsg_len < sizeof(*a))
-		return NULL;
-	a = (const void *)((const char *)request + offset);
-	type = nla_type(a);
-	return type <= UB_NL_A_LOOP || type == UB_NL_A_NODES ?
-	       ub_attr_name(type) : NULL;
-}
-
-/*
- * Tell of an error. @tlv: @len bytes of EXT_ACK; @request: the message it is
- * about, whole, or NULL.
- */
-static void tell(const struct talk *t, int err, void *tlv, int len,
-		 const struct nlmsghdr *request)
-{
-	struct nlattr *a[EXTACK_MAX + 1] = { NULL };
-	const char *attr = NULL, *text = NULL;
-
-	if (len > 0 && nla_parse(a, EXTACK_MAX, tlv, len, NULL))
-		memset(a, 0, sizeof(a));
-	if (a[NLMSGERR_ATTR_MSG])
-		text = nla_get_string(a[NLMSGERR_ATTR_MSG]);
-	if (a[NLMSGERR_ATTR_OFFS] && request)
-		attr = attr_at(request, nla_get_u32(a[NLMSGERR_ATTR_OFFS]));
-	if (a[NLMSGERR_ATTR_MISS_TYPE] && !text) {
-		attr = ub_attr_name(nla_get_u32(a[NLMSGERR_ATTR_MISS_TYPE]));
-		text = "is missing";
-	}
-	if (err == -EPERM && !text)
-		text = "needs CAP_NET_ADMIN";
-	if (attr && !strcmp(attr, "unknown"))
-		attr = NULL;
-	say("%s: %s%s%s%s%s%s", t->about, attr ?: "", attr ? ": " : "",
-	    text ?: strerror(-err), text ? " (" : "", text ? strerror(-err) : "",
-	    text ? ")" : "");
-}
+/* ---- what comes ---- */
 
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
@@ -172,8 +149,8 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 		at += NLMSG_ALIGN(e->msg.nlmsg_len) - NLMSG_HDRLEN;
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) || at > nlh->nlmsg_len)
 		at = nlh->nlmsg_len;
-	tell(t, e->error, (char *)nlh + at, nlh->nlmsg_len - at,
-	     whole ? &e->msg : NULL);
+	tell_error(t->about, e->error, (char *)nlh + at, nlh->nlmsg_len - at,
+		   whole ? &e->msg : NULL);
 	t->status = UBFAB_EX_FAILED;
 	t->done = true;
 	return NL_STOP;
@@ -196,6 +173,15 @@ static int on_any(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
+static int on_changed(struct nl_msg *msg, void *arg)
+{
+	struct talk *t = arg;
+
+	(void)msg;
+	t->changed = true;
+	return NL_OK;
+}
+
 /* A dump that fails says so in its last message. */
 static int on_finish(struct nl_msg *msg, void *arg)
 {
@@ -208,33 +194,45 @@ static int on_finish(struct nl_msg *msg, void *arg)
 	if (err < 0) {
 		bool more = nlh->nlmsg_flags & NLM_F_ACK_TLVS;
 
-		tell(t, err, (char *)nlmsg_data(nlh) + sizeof(err),
-		     more ? nlmsg_datalen(nlh) - (int)sizeof(err) : 0, NULL);
+		tell_error(t->about, err, (char *)nlmsg_data(nlh) + sizeof(err),
+			   more ? nlmsg_datalen(nlh) - (int)sizeof(err) : 0, NULL);
 		t->status = UBFAB_EX_FAILED;
 	}
 	t->done = true;
 	return NL_STOP;
 }
 
-/* ---- replies ---- */
+static void hand_out(struct talk *t, struct nl_msg *msg)
+{
+	struct reply r = { .nlh = nlmsg_hdr(msg) };
+	int err;
+
+	r.cmd = genlmsg_hdr(r.nlh)->cmd;
+	err = genlmsg_parse(r.nlh, 0, r.a, UB_NL_A_MAX, policy);
+	if (err)
+		t->status = say("%s: a message of the kernel: %s", t->about,
+				nl_geterror(err));
+	else if (t->fn)
+		t->fn(&r, t->arg);
+}
 
 static int on_valid(struct nl_msg *msg, void *arg)
 {
-	struct reply r = { .nlh = nlmsg_hdr(msg) };
 	struct talk *t = arg;
-	int err;
+	struct nl_msg **more;
 
-	if (r.nlh->nlmsg_type != family)
+	if (nlmsg_hdr(msg)->nlmsg_type != family)
 		return NL_SKIP;
-	r.cmd = genlmsg_hdr(r.nlh)->cmd;
-	err = genlmsg_parse(r.nlh, 0, r.a, UB_NL_A_MAX, policy);
-	if (err) {
-		t->status = say("%s: a message of the kernel: %s", t->about,
-				nl_geterror(err));
-		return NL_SKIP;
+	if (!t->dump) {
+		hand_out(t, msg);
+		return NL_OK;
 	}
-	if (t->fn)
-		t->fn(&r, t->arg);
+	more = realloc(t->msg, (t->n + 1) * sizeof(*more));
+	if (!more)
+		return -NLE_NOMEM;
+	t->msg = more;
+	more[t->n++] = msg;
+	nlmsg_get(msg);
 	return NL_OK;
 }
 
@@ -248,47 +246,74 @@ static struct nl_cb *callbacks(struct talk *t)
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, t);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, t);
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, t);
+	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, on_changed, t);
 	return cb;
 }
 
-int ubnl_talk(struct nl_msg *msg, const char *about, reply_fn fn, void *arg)
+/* ---- talking ---- */
+
+static int talk(struct nl_msg *msg, struct talk *t)
 {
-	struct talk t = { .about = about, .fn = fn, .arg = arg };
-	struct nl_cb *cb = callbacks(&t);
+	struct nl_cb *cb = callbacks(t);
 	int err;
 
-	if (!msg || !cb) {
-		nlmsg_free(msg);
+	if (!msg || !cb)
 		return say("out of memory");
-	}
 	err = open_family();
 	if (err) {
-		nlmsg_free(msg);
 		nl_cb_put(cb);
 		return err;
 	}
 	nlmsg_hdr(msg)->nlmsg_type = family;
 	err = nl_send_auto(sock, msg);
-	nlmsg_free(msg);
-	while (err >= 0 && !t.done)
+	while (err >= 0 && !t->done)
 		err = nl_recvmsgs(sock, cb);
 	nl_cb_put(cb);
-	if (!t.done)
-		return say("%s: netlink: %s", about, nl_geterror(err));
-	return t.status;
+	if (!t->done)
+		return say("%s: netlink: %s", t->about, nl_geterror(err));
+	return t->status;
 }
 
-int ubnl_about(int cmd, int flags, int64_t minor, reply_fn fn, void *arg)
+int ubnl_talk(struct nl_msg *msg, const char *about, reply_fn fn, void *arg)
 {
-	struct nl_msg *msg = ubnl_request(cmd, flags);
-	char about[32] = "fabrics";
+	struct talk t = { .about = about, .fn = fn, .arg = arg };
+	int err = talk(msg, &t);
 
-	if (minor >= 0) {
-		snprintf(about, sizeof(about), "ubfab%" PRId64, minor);
+	nlmsg_free(msg);
+	return err;
+}
+
+static void forget(struct talk *t)
+{
+	while (t->n)
+		nlmsg_free(t->msg[--t->n]);
+	free(t->msg);
+	t->msg = NULL;
+}
+
+int ubnl_dump(struct nl_msg *msg, const char *about, reply_fn fn, void *arg)
+{
+	struct talk t;
+	int tries = 0, err;
+	size_t i;
+
+	if (msg)
+		nlmsg_hdr(msg)->nlmsg_flags |= NLM_F_DUMP;
+	do {
+		if (tries)
+			forget(&t);
+		t = (struct talk){ .about = about, .fn = fn, .arg = arg, .dump = true };
 		if (msg)
-			nla_put_u32(msg, UB_NL_A_FABRIC, minor);
-	}
-	return ubnl_talk(msg, about, fn, arg);
+			nlmsg_hdr(msg)->nlmsg_seq = NL_AUTO_SEQ;
+		err = talk(msg, &t);
+	} while (!err && t.changed && ++tries < DUMP_TRIES);
+	if (!err && t.changed)
+		say("%s: keeps changing: something may be missing", about);
+	for (i = 0; i < t.n && !err; i++)
+		hand_out(&t, t.msg[i]);
+	forget(&t);
+	nlmsg_free(msg);
+	return err ?: t.status;
 }
 
 int ubnl_listen(reply_fn fn, void *arg)
@@ -302,7 +327,7 @@ int ubnl_listen(reply_fn fn, void *arg)
 		nl_cb_put(cb);
 		return err;
 	}
-	group = genl_ctrl_resolve_grp(sock, UB_GENL_NAME, UB_GENL_MCGRP);
+	group = genl_ctrl_resolve_grp(sock, UB_FAMILY_NAME, UB_MCGRP_EVENTS);
 	if (group < 0) {
 		nl_cb_put(cb);
 		return no_family(group);
@@ -322,6 +347,8 @@ int ubnl_listen(reply_fn fn, void *arg)
 	nl_cb_put(cb);
 	return err < 0 ? say("events: %s", nl_geterror(err)) : UBFAB_EX_FAILED;
 }
+
+/* ---- what is in a reply ---- */
 
 uint32_t reply_u32(const struct reply *r, int attr)
 {

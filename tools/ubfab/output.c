@@ -6,6 +6,7 @@
 #include <string.h>
 #include <json-c/json.h>
 
+#include "ub_names.h"
 #include "ubfab.h"
 
 static struct json_object *list, *object;
@@ -42,11 +43,11 @@ int out_end(void)
 	return 0;
 }
 
-void out_open(uint32_t minor)
+void out_open(const struct reply *r)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "ubfab%" PRIu32, minor);
+	snprintf(name, sizeof(name), "ubfab%" PRIu32, reply_u32(r, UB_NL_A_FABRIC));
 	if (opts.json) {
 		object = json_object_new_object();
 		json_object_object_add(object, "device", json_object_new_string(name));
@@ -92,6 +93,14 @@ void out_u64(const char *key, uint64_t value)
 		printf(" %s %" PRIu64, key, value);
 }
 
+void out_hex(const char *key, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	out_str(key, text);
+}
+
 void out_bytes(const char *key, uint64_t value)
 {
 	static const char units[] = "BKMGTPE";
@@ -130,4 +139,16 @@ void out_flag(const char *key)
 		json_object_object_add(object, key, json_object_new_boolean(true));
 	else
 		printf(" %s", key);
+}
+
+void out_u32_if(const struct reply *r, const char *key, int attr)
+{
+	if (r->a[attr])
+		out_u64(key, reply_u32(r, attr));
+}
+
+void out_reason_if(const struct reply *r, const char *key)
+{
+	if (r->a[UB_NL_A_REASON])
+		out_str(key, ub_reason_name(reply_u32(r, UB_NL_A_REASON)));
 }

@@ -4,7 +4,8 @@
  *
  *	main.c		options, objects
  *	args.c		words of the command line
- *	netlink.c	requests, replies, the kernel's messages
+ *	netlink.c	requests and replies
+ *	error.c		the kernel's messages
  *	output.c	text and JSON from the same calls
  *	OBJECT.c	the verbs of an object
  *
@@ -41,24 +42,38 @@ extern struct opts opts;
 /**
  * struct args - words of the command line that are not used yet
  * @v: words, ends with NULL
+ * @about: object and verb, for messages
  */
 struct args {
 	char **v;
+	char about[64];
 };
 
 /* ---- args.c ---- */
 int say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *args_next(struct args *a);
+
+/**
+ * struct verb - what an object can do
+ * @name: of it; the first one is meant when no word is there
+ * @run: does it
+ */
+struct verb {
+	const char *name;
+	int (*run)(struct args *a);
+};
+
+int args_verb(struct args *a, const char *object, const struct verb *verbs);
 /* Is @word @name, or the beginning of it? */
 bool args_is(const char *word, const char *name);
 /* The word after @name, from @min to @max. */
 int args_number(struct args *a, const char *name, uint64_t min, uint64_t max,
 		uint64_t *value);
-/* "ubfab3" or "/dev/ubfab3" */
-int args_device(const char *word, uint32_t *minor);
-/* "[dev DEV]" and no more: *minor, or -1 for all */
-int args_dev(struct args *a, int64_t *minor);
+/* The word after @name: bytes, or with K, M, G, T. */
+int args_size(struct args *a, const char *name, uint64_t *value);
+/* "[dev] DEV", "ubfab3" or "/dev/ubfab3" */
+int args_device(struct args *a, uint32_t *minor);
 
 /* ---- netlink.c ---- */
 
@@ -77,20 +92,36 @@ struct reply {
 typedef void (*reply_fn)(const struct reply *r, void *arg);
 
 void ubnl_close(void);
-struct nl_msg *ubnl_request(int cmd, int flags);
+struct nl_msg *ubnl_request(int cmd);
 /* Sends @msg and frees it; @about: what failed, for messages. */
 int ubnl_talk(struct nl_msg *msg, const char *about, reply_fn fn, void *arg);
-/* A request with the attribute FABRIC, or none when @minor is -1. */
-int ubnl_about(int cmd, int flags, int64_t minor, reply_fn fn, void *arg);
+/* The same for a dump; one that changed meanwhile is asked for again. */
+int ubnl_dump(struct nl_msg *msg, const char *about, reply_fn fn, void *arg);
 /* Until something is wrong. */
 int ubnl_listen(reply_fn fn, void *arg);
+
+/**
+ * struct key - a word that says what to show
+ * @name: the word before the value; "dev" is always there
+ * @attr: UB_NL_A_*
+ * @text: the value is no number
+ */
+struct key {
+	const char *name;
+	int attr;
+	bool text;
+};
+
+/* What the words say by @keys: one object when all are given, else a dump. */
+int ubnl_show(struct args *a, int cmd, const struct key *keys, reply_fn fn,
+	      void *arg);
 
 uint32_t reply_u32(const struct reply *r, int attr);
 uint64_t reply_u64(const struct reply *r, int attr);
 const char *reply_str(const struct reply *r, int attr);
 
 /**
- * struct stat - a counter
+ * struct stat_value - a counter
  * @name: as the kernel has it
  * @value: sum
  */
@@ -104,41 +135,48 @@ struct stat_value {
 /* The counters of a reply, STATS_MAX at most; their number. */
 size_t reply_stats(const struct reply *r, struct stat_value *v);
 
+/* ---- error.c ---- */
+
+/* What the attributes of an EXT_ACK are; libnl has no name for it. */
+#define EXTACK_MAX	NLMSGERR_ATTR_MISS_NEST
+
+/*
+ * Tell of an error of the kernel. @tlv: @len bytes of EXT_ACK; @request: the
+ * message it is about, whole, or NULL.
+ */
+void tell_error(const char *about, int err, void *tlv, int len,
+		const struct nlmsghdr *request);
+
 /* ---- output.c ---- */
 void out_begin(void);
 int out_end(void);
 /* A line or object of a device. Those of a stream are written at once. */
-void out_open(uint32_t minor);
+void out_open(const struct reply *r);
 void out_close(void);
 void out_stream(void);
 void out_str(const char *key, const char *value);
 void out_word(const char *key, const char *value);
 void out_u64(const char *key, uint64_t value);
+/* Both text and JSON: a string "0x..." */
+void out_hex(const char *key, uint64_t value);
 void out_bytes(const char *key, uint64_t value);
 /* Text in a unit that suits; JSON: @key with "_ns" */
 void out_ns(const char *key, uint64_t value);
 void out_flag(const char *key);
+/* An attribute, when the reply has it. */
+void out_u32_if(const struct reply *r, const char *key, int attr);
+void out_reason_if(const struct reply *r, const char *key);
 
 /* ---- objects ---- */
-
-/**
- * struct fabric - of FABRIC_GET, what other objects need
- * @minor: N of ubfab<N>
- * @memtype: enum ub_memtype
- * @loop: id of its loop fabric, or -1
- */
-struct fabric {
-	uint32_t minor;
-	uint32_t memtype;
-	int64_t loop;
-};
-
-/* The fabric of @minor, or all for -1, to be freed. */
-int fabric_list(int64_t minor, struct fabric **list, size_t *count);
-
 int do_fabric(struct args *a);
 int do_node(struct args *a);
+int do_window(struct args *a);
+int do_group(struct args *a);
 int do_stats(struct args *a);
 int do_monitor(struct args *a);
+
+/* A member of a group: which, whose, where it stands. */
+void show_member(const struct reply *r);
+void show_stats(const struct reply *r);
 
 #endif /* UBFAB_H */

@@ -9,7 +9,8 @@ UBFAB_DIR := tools/ubfab
 UBFAB_OUT := $(BUILD)/tools
 UBFAB_OBJ := $(BUILD)/obj/ubfab
 
-UBFAB_SRCS := main args netlink output fabric node stats monitor
+UBFAB_SRCS := main args netlink error show output
+UBFAB_SRCS += fabric node window group stats monitor
 
 # Where libnl's headers are, as pkg-config would say.
 UBFAB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \

@@ -75,7 +75,8 @@ enum ub_reason {
 	UB_REASON_LINK		= 6,	/* connection error */
 	UB_REASON_ISOLATED	= 7,	/* this side has not the majority */
 	UB_REASON_VERSION	= 8,	/* another layout or protocol version */
-	UB_REASON_REBOOT	= 9	/* node: came back with a new incarnation */
+	UB_REASON_REBOOT	= 9,	/* node: came back with a new incarnation */
+	UB_REASON_ERASED	= 10	/* node: its fabric's memory was formatted */
 };
 
 /* Capability bits of UB_IOC_INFO. */

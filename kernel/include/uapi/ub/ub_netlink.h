@@ -1,98 +1,133 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
-/*
- * Generic netlink family "ub": fabrics, nodes, counters, events.
- *
- * FABRIC_GET	do: FABRIC; dump: nothing. One message for each device.
- * FABRIC_ADD	do: TRANSPORT "loop", NODES, optionally NODE (first id) and
- *		BYTES. Replies with LOOP. CAP_NET_ADMIN.
- * FABRIC_DEL	do: LOOP, all nodes of it. CAP_NET_ADMIN.
- * NODE_GET	dump: FABRIC. One message for each node record in use.
- * STATS_GET	do: FABRIC. Replies with a STAT for each counter of the node.
- * GROUP_GET	dump: FABRIC. One message for each member of a group that lives on
- *		the node: GROUP is its handle, 0 while it is made; REASON is
- *		there when the group is lost. STAT counts calls of the device:
- *		a library's own driver shows in EPOCH alone.
- * To the multicast group "events":
- *
- * EVENT	what struct ub_event holds, of nodes that come and go.
- * FABRIC_ADD, FABRIC_DEL
- *		a device came, went: FABRIC to INCARNATION of what FABRIC_GET has.
- *
- * Attributes are of one space for all commands. Numbers are never reused.
- */
-#ifndef _UAPI_UB_NETLINK_H
-#define _UAPI_UB_NETLINK_H
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/ub.yaml */
+/* YNL-GEN uapi header */
 
-#define UB_GENL_NAME	"ub"
-#define UB_GENL_VERSION	1
-#define UB_GENL_MCGRP	"events"
+#ifndef _UAPI_LINUX_UB_H
+#define _UAPI_LINUX_UB_H
+
+#define UB_FAMILY_NAME		"ub"
+#define UB_FAMILY_VERSION	1
+
+/**
+ * enum ub_state - what a fabric's device, or a node of a fabric, is doing
+ * @UB_STATE_UP: it takes part
+ * @UB_STATE_FENCED: it was taken for dead
+ * @UB_STATE_DOWN: node - silent, or left
+ * @UB_STATE_JOINING: being claimed; node - or not looked at yet
+ * @UB_STATE_REFUSED: device - the memory holds something else, or another
+ *   layout; only fabric-format helps
+ */
+enum ub_state {
+	UB_STATE_UP,
+	UB_STATE_FENCED,
+	UB_STATE_DOWN,
+	UB_STATE_JOINING,
+	UB_STATE_REFUSED,
+
+	/* private: */
+	__UB_STATE_MAX,
+	UB_STATE_MAX = (__UB_STATE_MAX - 1)
+};
+
+/**
+ * enum ub_win_state - what a window's memory is used for
+ * @UB_WIN_STATE_LIVE: exported
+ * @UB_WIN_STATE_QUARANTINE: destroyed; kept until no peer can reach it any
+ *   more
+ */
+enum ub_win_state {
+	UB_WIN_STATE_LIVE,
+	UB_WIN_STATE_QUARANTINE,
+
+	/* private: */
+	__UB_WIN_STATE_MAX,
+	UB_WIN_STATE_MAX = (__UB_WIN_STATE_MAX - 1)
+};
+
+enum {
+	UB_NL_A_FABRIC = 1,
+	UB_NL_A_NODE,
+	UB_NL_A_WINDOW,
+	UB_NL_A_SLOT,
+	UB_NL_A_MEMBER,
+	UB_NL_A_LEVEL,
+	UB_NL_A_LOOP,
+	UB_NL_A_TRANSPORT,
+	UB_NL_A_NODES,
+	UB_NL_A_BYTES,
+	UB_NL_A_DETECT_MS,
+	UB_NL_A_STATE,
+	UB_NL_A_FORCE,
+	UB_NL_A_PAD,
+	UB_NL_A_DEVICE,
+	UB_NL_A_FABRIC_ID,
+	UB_NL_A_GENERATION,
+	UB_NL_A_REASON,
+	UB_NL_A_INCARNATION,
+	UB_NL_A_SELF,
+	UB_NL_A_HEARTBEAT_AGE,
+	UB_NL_A_MEMTYPE,
+	UB_NL_A_DOORBELL,
+	UB_NL_A_RINGS,
+	UB_NL_A_BELLS,
+	UB_NL_A_MAX_NODES,
+	UB_NL_A_MAX_MEMBERS,
+	UB_NL_A_MAX_WINDOWS,
+	UB_NL_A_SLICE,
+	UB_NL_A_FREE,
+	UB_NL_A_LANES,
+	UB_NL_A_LANE,
+	UB_NL_A_PID,
+	UB_NL_A_GVA,
+	UB_NL_A_LENGTH,
+	UB_NL_A_RIGHTS,
+	UB_NL_A_WIN_STATE,
+	UB_NL_A_WAITS_FOR,
+	UB_NL_A_GROUP,
+	UB_NL_A_GROUP_ID,
+	UB_NL_A_GROUPS,
+	UB_NL_A_MEMBERS,
+	UB_NL_A_LOST,
+	UB_NL_A_EPOCH,
+	UB_NL_A_MISSING,
+	UB_NL_A_STAT,
+	UB_NL_A_EVENT,
+	UB_NL_A_VALUE,
+
+	__UB_NL_A_MAX,
+	UB_NL_A_MAX = (__UB_NL_A_MAX - 1)
+};
+
+enum {
+	UB_NL_STAT_NAME = 1,
+	UB_NL_STAT_VALUE,
+	UB_NL_STAT_PAD,
+
+	__UB_NL_STAT_MAX,
+	UB_NL_STAT_MAX = (__UB_NL_STAT_MAX - 1)
+};
 
 enum {
 	UB_NL_CMD_FABRIC_GET = 1,
 	UB_NL_CMD_FABRIC_ADD,
 	UB_NL_CMD_FABRIC_DEL,
+	UB_NL_CMD_FABRIC_SET,
+	UB_NL_CMD_FABRIC_FORMAT,
 	UB_NL_CMD_NODE_GET,
-	UB_NL_CMD_STATS_GET,
-	UB_NL_CMD_EVENT,
+	UB_NL_CMD_WINDOW_GET,
 	UB_NL_CMD_GROUP_GET,
+	UB_NL_CMD_LEVEL_GET,
+	UB_NL_CMD_STATS_GET,
+	UB_NL_CMD_FABRIC_ADD_NTF,
+	UB_NL_CMD_FABRIC_DEL_NTF,
+	UB_NL_CMD_FABRIC_CHANGE_NTF,
+	UB_NL_CMD_EVENT,
 
 	__UB_NL_CMD_MAX,
-	UB_NL_CMD_MAX = __UB_NL_CMD_MAX - 1
+	UB_NL_CMD_MAX = (__UB_NL_CMD_MAX - 1)
 };
 
-enum {
-	UB_NL_A_FABRIC = 1,	/* u32, N of /dev/ubfab<N> */
-	UB_NL_A_DEVICE,		/* string */
-	UB_NL_A_TRANSPORT,	/* string */
-	UB_NL_A_FABRIC_ID,	/* binary, 16 bytes */
-	UB_NL_A_GENERATION,	/* u64, of the fabric */
-	UB_NL_A_STATE,		/* u32, enum ub_nl_state */
-	UB_NL_A_REASON,		/* u32, enum ub_reason */
-	UB_NL_A_NODE,		/* u32, node id */
-	UB_NL_A_INCARNATION,	/* u64, of the node */
-	UB_NL_A_SELF,		/* flag: the node is this one */
-	UB_NL_A_AGE_NS,		/* u64, since its heartbeat moved */
-	UB_NL_A_DETECT_MS,	/* u32 */
-	UB_NL_A_MEMTYPE,	/* u32, enum ub_memtype */
-	UB_NL_A_MAX_NODES,	/* u32 */
-	UB_NL_A_MAX_MEMBERS,	/* u32 */
-	UB_NL_A_BYTES,		/* u64, of the fabric's memory */
-	UB_NL_A_SLICE,		/* u64, bytes of the node's window memory */
-	UB_NL_A_FREE,		/* u64, of them not in use */
-	UB_NL_A_LANES,		/* u32, open files */
-	UB_NL_A_LOOP,		/* u32, id of a loop fabric */
-	UB_NL_A_NODES,		/* u32, how many */
-	UB_NL_A_STAT,		/* nest of UB_NL_STAT_*, multi */
-	UB_NL_A_EVENT,		/* u32, enum ub_event_type */
-	UB_NL_A_GVA,		/* u64 */
-	UB_NL_A_VALUE,		/* u64 */
-	UB_NL_A_GROUP,		/* u32 */
-	UB_NL_A_PAD,
-	UB_NL_A_LANE,		/* u32, of the node */
-	UB_NL_A_SLOT,		/* u32, of the fabric; the same for all members */
-	UB_NL_A_LEVEL,		/* string */
-	UB_NL_A_INDEX,		/* u32, the member's place in its group */
-	UB_NL_A_MEMBERS,	/* u32, of the group */
-	UB_NL_A_EPOCH,		/* u64, last barrier that the member arrived at */
+#define UB_MCGRP_EVENTS	"events"
 
-	__UB_NL_A_MAX,
-	UB_NL_A_MAX = __UB_NL_A_MAX - 1
-};
-
-enum {
-	UB_NL_STAT_NAME = 1,	/* string */
-	UB_NL_STAT_VALUE,	/* u64 */
-	UB_NL_STAT_PAD,
-
-	__UB_NL_STAT_MAX,
-	UB_NL_STAT_MAX = __UB_NL_STAT_MAX - 1
-};
-
-enum ub_nl_state {
-	UB_NL_STATE_UP		= 0,
-	UB_NL_STATE_FENCED	= 1,
-	UB_NL_STATE_DOWN	= 2,	/* nodes: silent or left */
-	UB_NL_STATE_JOINING	= 3	/* nodes: being claimed, or not looked at yet */
-};
-
-#endif /* _UAPI_UB_NETLINK_H */
+#endif /* _UAPI_LINUX_UB_H */
