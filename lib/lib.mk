@@ -35,6 +35,9 @@ $(LIB_DIR)/%.o: lib/src/%.c lib/lib.mk | $(LIB_DIR)
 $(LIB_DIR)/pure-%.o: kernel/%.c lib/lib.mk | $(LIB_DIR)
 	$(CC) $(CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Loops over many elements.
+$(LIB_DIR)/coll_op.o: LIB_CFLAGS += -O3
+
 $(LIB_DIR)/libub.a: $(LIB_OBJS)
 	rm -f $@
 	$(AR) rcs $@ $^

@@ -24,7 +24,8 @@
  *	-EOWNERDEAD	a member is lost; ub_lost() tells who. All
  *			survivors get the same. ub_shrink() goes on without it
  *	-ETIMEDOUT	the scope's time-out passed; ub_last_error() names who is
- *			missing. Call again to go on waiting
+ *			missing. Make the same call again to go on waiting; its
+ *			buffers are left alone meanwhile
  *	-ESTALE		this member was taken for dead by the others
  *	-EBUSY		another thread is inside a call on this scope
  *	-EALREADY	a former call on this scope is not finished: ub_arrive()
@@ -298,40 +299,170 @@ UB_API int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank,
 		     uint64_t operand, uint64_t compare, uint64_t *old);
 
 /* ---- collectives ---- */
-enum ub_type { UB_INT32, UB_INT64, UB_UINT64, UB_FLOAT, UB_DOUBLE };
-enum ub_combine { UB_OP_SUM, UB_OP_MIN, UB_OP_MAX };
+/*
+ * Every member of the scope makes the same call with the same sizes, type,
+ * operator and root. A call has at least one barrier of the scope, also for no
+ * bytes, so no member leaves it before all have come. Sizes of 0 and scopes of
+ * one member are fine; counts and sizes are size_t throughout.
+ *
+ * Elements are combined in rank order, from the left: ((r0 op r1) op r2) op r3.
+ * That fixes the bits of floating-point results: they follow from the members'
+ * data and their order, and from nothing else; neither from timing, nor from
+ * the machine file, the back end or the number of elements.
+ *
+ * Errors beside those of all collective calls:
+ *	-EINVAL		an argument is wrong: NULL where there is data, no such
+ *			root, type or operator, a size that memory cannot have;
+ *			or machine files differ in their figures
+ *	-ENOSPC, -ENOMEM	no memory for the scope's own window
+ * After an error what is in @out is unspecified.
+ *
+ * Data that several calls of one scope are about must not overlap unless a call
+ * says so. Each call may be made by one thread at a time, as all of a scope.
+ */
+enum ub_type { UB_INT32, UB_INT64, UB_UINT64, UB_FLOAT, UB_DOUBLE, UB_BF16 };
 
-/** ub_allreduce() - combine the members' arrays, element by element
- * @s: collective over it
- * @in: of this member
- * @out: gets the result; may be @in
- * @count: elements, the same of all members
- * @type: of an element
- * @op: how
+/*
+ * Operators of these types. Integers wrap around. UB_OP_AND, UB_OP_OR and
+ * UB_OP_XOR are for integers. Minimum and maximum of floating-point numbers are
+ * NaN when one of them is; of 0 and -0 the lower rank's stays. UB_BF16, the
+ * upper half of a float, is computed in float and rounded to nearest, ties to
+ * even, at each step.
+ */
+enum ub_combine {
+	UB_OP_SUM, UB_OP_MIN, UB_OP_MAX, UB_OP_PROD, UB_OP_AND, UB_OP_OR, UB_OP_XOR
+};
+
+#define UB_OP_BYTES	65536
+
+/**
+ * struct ub_op - an operator of the program's own
+ * @size: bytes of an element, 1 to UB_OP_BYTES
+ * @combine: to[i] = to[i] op from[i] for @count elements, at least 1; @to has
+ *	the lower ranks. It must be associative, need not commute, and has the
+ *	same result wherever it runs: any member may be asked to combine any
+ *	elements, in pieces. Called in the thread of the collective call; it
+ *	makes no calls on that scope
+ * @arg: for @combine
  *
- * The same bits on all members and in every run: members are combined in rank
- * order.
- *
- * Return: 0; -EINVAL @type or @op; -ENOSPC, -ENOMEM */
+ * Elements are aligned as their size allows, up to 64 bytes.
+ */
+struct ub_op {
+	size_t size;
+	void (*combine)(void *to, const void *from, size_t count, void *arg);
+	void *arg;
+};
+
+/**
+ * ub_allreduce() - everybody gets the combination of all
+ * @s: scope; collective over it
+ * @in: @count elements
+ * @out: the same number; may be @in
+ * @count: elements
+ * @type: of the elements
+ * @op: operator
+ */
 UB_API int ub_allreduce(struct ub_scope *s, const void *in, void *out,
 			size_t count, enum ub_type type, enum ub_combine op);
-/** ub_bcast() - copy a member's bytes to all
- * @s: collective over it
- * @data: from here of @root, to here of the others
- * @bytes: the same of all members
- * @root: rank of the member
- *
- * Return: 0; -EINVAL no such rank; -ENOSPC, -ENOMEM */
+/** ub_reduce() - the same for @root alone; @out is used there only */
+UB_API int ub_reduce(struct ub_scope *s, const void *in, void *out, size_t count,
+		     enum ub_type type, enum ub_combine op, int root);
+/** ub_scan() - everybody gets the combination of ranks 0 to its own; @out may be
+ * @in */
+UB_API int ub_scan(struct ub_scope *s, const void *in, void *out, size_t count,
+		   enum ub_type type, enum ub_combine op);
+/** ub_exscan() - of the ranks below its own; rank 0's @out is left alone */
+UB_API int ub_exscan(struct ub_scope *s, const void *in, void *out, size_t count,
+		     enum ub_type type, enum ub_combine op);
+/** ub_reduce_scatter() - member i gets elements i * @count to (i + 1) * @count
+ * of the combination; @in has ub_size() * @count. @out may be @in */
+UB_API int ub_reduce_scatter(struct ub_scope *s, const void *in, void *out,
+			     size_t count, enum ub_type type, enum ub_combine op);
+/** ub_reduce_scatterv() - the same with @counts[i] elements for member i, one
+ * after the other; all members give the same @counts */
+UB_API int ub_reduce_scatterv(struct ub_scope *s, const void *in, void *out,
+			      const size_t *counts, enum ub_type type,
+			      enum ub_combine op);
+
+/** ub_allreduce_op() - and the other five with an operator of the program's own;
+ * all members give the same size and the same function */
+UB_API int ub_allreduce_op(struct ub_scope *s, const void *in, void *out,
+			   size_t count, const struct ub_op *op);
+UB_API int ub_reduce_op(struct ub_scope *s, const void *in, void *out,
+			size_t count, const struct ub_op *op, int root);
+UB_API int ub_scan_op(struct ub_scope *s, const void *in, void *out, size_t count,
+		      const struct ub_op *op);
+UB_API int ub_exscan_op(struct ub_scope *s, const void *in, void *out,
+			size_t count, const struct ub_op *op);
+UB_API int ub_reduce_scatter_op(struct ub_scope *s, const void *in, void *out,
+				const size_t *counts, const struct ub_op *op);
+
+/** ub_bcast() - @bytes of @root's @data to everybody's @data */
 UB_API int ub_bcast(struct ub_scope *s, void *data, size_t bytes, int root);
-/** ub_allgather() - all members' bytes to all, in rank order
- * @s: collective over it
+/**
+ * ub_gather() - @root gets the data of all
+ * @s: scope; collective over it
+ * @in: @bytes of this member; at the root it may lie at its place in @out
+ * @bytes: the same on all members
+ * @out: at the root: ub_size() * @bytes, in rank order
+ * @root: rank that gets them
+ */
+UB_API int ub_gather(struct ub_scope *s, const void *in, size_t bytes, void *out,
+		     int root);
+/**
+ * ub_gatherv() - the same with sizes that differ
+ * @s: scope; collective over it
  * @in: of this member
- * @bytes: the same of all members
- * @out: gets @bytes for each member
- *
- * Return: 0; -ENOSPC, -ENOMEM */
+ * @bytes: of this member
+ * @out: at the root, as the two that follow
+ * @sizes: bytes of each member; where a member gives another number the root
+ *	gets -EINVAL
+ * @offs: where each goes in @out, bytes
+ * @root: rank that gets them
+ */
+UB_API int ub_gatherv(struct ub_scope *s, const void *in, size_t bytes, void *out,
+		      const size_t *sizes, const size_t *offs, int root);
+/** ub_allgather() - everybody gets @bytes of each member, in rank order; @in may
+ * lie at its place in @out */
 UB_API int ub_allgather(struct ub_scope *s, const void *in, size_t bytes,
 			void *out);
+/** ub_allgatherv() - the same with @sizes[i] bytes of member i, which go to
+ * @offs[i] in @out; all members give the same @sizes */
+UB_API int ub_allgatherv(struct ub_scope *s, const void *in, void *out,
+			 const size_t *sizes, const size_t *offs);
+/** ub_scatter() - member i gets the i-th @bytes of @root's @in, which is used
+ * there only; the root's @out may be its place in @in */
+UB_API int ub_scatter(struct ub_scope *s, const void *in, size_t bytes, void *out,
+		      int root);
+/**
+ * ub_scatterv() - the same with sizes that differ
+ * @s: scope; collective over it
+ * @in: at the root, as the two that follow
+ * @sizes: bytes for each member
+ * @offs: where they lie in @in, bytes
+ * @out: of this member
+ * @bytes: room there; -EINVAL when the root gives more, less is fine
+ * @root: rank that gives
+ */
+UB_API int ub_scatterv(struct ub_scope *s, const void *in, const size_t *sizes,
+		       const size_t *offs, void *out, size_t bytes, int root);
+/** ub_alltoall() - the i-th @bytes of @in go to member i, those that member i
+ * has for this one to the i-th of @out. @out may be @in */
+UB_API int ub_alltoall(struct ub_scope *s, const void *in, size_t bytes,
+		       void *out);
+/**
+ * ub_alltoallv() - the same with sizes that differ
+ * @s: scope; collective over it
+ * @in: blocks for the others
+ * @in_sizes: bytes for each member
+ * @in_offs: where they lie in @in, bytes
+ * @out: must not overlap @in
+ * @out_sizes: room for each member's; -EINVAL when it gives more, less is fine
+ * @out_offs: where they go in @out, bytes
+ */
+UB_API int ub_alltoallv(struct ub_scope *s, const void *in,
+			const size_t *in_sizes, const size_t *in_offs, void *out,
+			const size_t *out_sizes, const size_t *out_offs);
 
 /* ---- failure ---- */
 /**

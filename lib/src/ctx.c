@@ -96,7 +96,9 @@ static int read_opts(struct ub_ctx *ctx, const struct ub_opts *o)
 	ctx->start_ms = start;
 	ctx->timing = o->stats ? o->stats > 0 : stats;
 	parse_key(job, ctx->key);
-	return ub_machine_read(&ctx->machine, file);
+	err = ub_machine_read(&ctx->machine, file);
+	return err ? err : ub_machine_map(&ctx->machine, "UB_LEVEL_MAP",
+					  getenv("UB_LEVEL_MAP"));
 }
 
 /* "host" where a launcher or the caller gave memory, or for one rank alone. */

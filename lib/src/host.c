@@ -213,7 +213,7 @@ static int clash_error(struct ub_scope *s, int err, uint64_t clash)
 			       "%s: this rank has %u members and machine \"%s\", the others %u members%s; give all the same",
 			       s->level_name, s->n, s->ctx->machine.title,
 			       UB_FORM_N(clash), UB_FORM_N(clash) == s->n ?
-			       " and another machine file" : "");
+			       " and another machine file or UB_LEVEL_MAP" : "");
 	return ub_fail(err, "%s: cannot join the group: %s", s->level_name,
 		       strerror(-err));
 }
@@ -289,7 +289,7 @@ static int join_group(struct ub_scope *s)
 		if (err)
 			return err;
 		err = ub_slots_join(&h->slots, s->slot, s->word, s->n,
-				    ub_shape_hash(&s->ctx->machine.shape),
+				    ub_machine_hash(&s->ctx->machine),
 				    s->rank, &me, &clash);
 	} while (err == -ESTALE);
 	if (err)

@@ -32,6 +32,7 @@
 #define UB_NEVER	(~(uint64_t)0)
 
 struct ub_backend;
+struct ub_plan;
 
 /* Levels of the accounting: world, the machine's, lanes of a node, splits. */
 #define UB_STAT_LEVELS	(UB_SHAPE_LEVELS + 3)
@@ -66,11 +67,15 @@ enum ub_scope_state {
  * struct ub_pending - a collective call that a time-out interrupted
  * @call: which, by address of its name; NULL: none
  * @step: steps that are done
+ * @most: the largest value that its members gave
+ * @misfit: rank, plus one, whose data did not fit
  * @obj: what it made so far
  */
 struct ub_pending {
 	const char *call;
 	size_t step;
+	uint64_t most;
+	uint32_t misfit;
 	void *obj;
 };
 
@@ -105,8 +110,11 @@ struct ub_pending {
  * @splits: ub_scope_split() calls so far
  * @wins: list of windows that were made on it and not freed
  * @coll: window of the collectives, or NULL
- * @coll_copy: room for a peer's chunk, where it is not read in place
+ * @coll_copy: room for two chunks of peers, where they are not read in place
+ * @coll_turn: which of the two was used last
  * @coll_steps: steps of the collectives in @coll
+ * @plan: how the collectives may use the levels, or NULL
+ * @plan_agreed: all members have the same
  * @id: host: group id
  * @slot: host: slot, and @word under which it was joined
  * @handle: dev: group handle, and @table: its members as the kernel tells
@@ -152,7 +160,10 @@ struct ub_scope {
 	struct ub_win *wins;
 	struct ub_win *coll;
 	char *coll_copy;
+	uint32_t coll_turn;
 	uint64_t coll_steps;
+	struct ub_plan *plan;
+	bool plan_agreed;
 	struct ub_pending pending;
 
 	uint64_t id;

@@ -5,9 +5,10 @@
  *	# outermost first
  *	name: rig-4
  *	levels:
- *	  - {name: board, radix: 2, ports: 1}
+ *	  - {name: board, radix: 2, ports: 1, latency: 400, bandwidth: 6000}
  *	  - {name: package, radix: 2}
  *	lanes: {ports: 1}
+ *	aliases: {rack: world}
  *
  * The field of a level in the node id is as wide as its radix needs.
  */
@@ -80,6 +81,32 @@ static int read_name(const struct reader *r, struct ub_machine *m,
 	return 0;
 }
 
+static const struct ub_figure usual = {
+	.latency_ns = UB_LATENCY_NS, .mb_per_s = UB_MB_PER_S,
+};
+
+/* What levels and lanes have in common; false when it is something else. */
+static bool read_link(const struct reader *r, struct ub_machine *m, __u32 level,
+		      const yaml_node_t *key, const yaml_node_t *val, int *err)
+{
+	const char *name = text_of(key);
+	long v = 0;
+
+	if (!strcmp(name, "ports")) {
+		*err = number(r, val, name, 1, UB_MAX_PORTS, &v);
+		m->shape.ports[level] = v;
+	} else if (!strcmp(name, "latency")) {
+		*err = number(r, val, name, 1, 1000000000, &v);
+		m->figure[level].latency_ns = v;
+	} else if (!strcmp(name, "bandwidth")) {
+		*err = number(r, val, name, 1, 10000000, &v);
+		m->figure[level].mb_per_s = v;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static int read_level(struct reader *r, struct ub_machine *m,
 		      const yaml_node_t *n)
 {
@@ -93,6 +120,7 @@ static int read_level(struct reader *r, struct ub_machine *m,
 	if (level == UB_SHAPE_LEVELS)
 		return complain(r, n, "more than %d levels", UB_SHAPE_LEVELS);
 	m->shape.ports[level] = 1;
+	m->figure[level] = usual;
 	for (p = n->data.mapping.pairs.start;
 	     !err && p < n->data.mapping.pairs.top; p++) {
 		const yaml_node_t *k = yaml_document_get_node(&r->doc, p->key);
@@ -103,12 +131,9 @@ static int read_level(struct reader *r, struct ub_machine *m,
 		} else if (!strcmp(text_of(k), "radix")) {
 			err = number(r, val, "radix", 1, 1 << UB_NODE_BITS, &v);
 			m->radix[level] = v;
-		} else if (!strcmp(text_of(k), "ports")) {
-			err = number(r, val, "ports", 1, UB_MAX_PORTS, &v);
-			m->shape.ports[level] = v;
-		} else {
+		} else if (!read_link(r, m, level, k, val, &err)) {
 			err = complain(r, k,
-				       "a level has no \"%s\"; it has name, radix and ports",
+				       "a level has no \"%s\"; it has name, radix, ports, latency and bandwidth",
 				       text_of(k));
 		}
 	}
@@ -146,23 +171,46 @@ static int read_levels(struct reader *r, struct ub_machine *m,
 }
 
 static int read_lanes(struct reader *r, struct ub_machine *m,
-		      const yaml_node_t *n, long *ports)
+		      const yaml_node_t *n)
 {
 	const yaml_node_pair_t *p;
 	int err = 0;
 
-	(void)m;
 	if (n->type != YAML_MAPPING_NODE)
 		return complain(r, n, "lanes looks like {ports: 1}");
 	for (p = n->data.mapping.pairs.start;
 	     !err && p < n->data.mapping.pairs.top; p++) {
 		const yaml_node_t *k = yaml_document_get_node(&r->doc, p->key);
 
-		if (strcmp(text_of(k), "ports"))
-			return complain(r, k, "lanes has no \"%s\"; it has ports",
+		if (!read_link(r, m, m->shape.nlevels, k,
+			       yaml_document_get_node(&r->doc, p->value), &err))
+			return complain(r, k,
+					"lanes has no \"%s\"; it has ports, latency and bandwidth",
 					text_of(k));
-		err = number(r, yaml_document_get_node(&r->doc, p->value), "ports",
-			     1, UB_MAX_PORTS, ports);
+	}
+	return err;
+}
+
+static int read_aliases(struct reader *r, struct ub_machine *m,
+			const yaml_node_t *n)
+{
+	const yaml_node_pair_t *p;
+	char where[128];
+	int err = 0;
+
+	if (n->type != YAML_MAPPING_NODE)
+		return complain(r, n, "aliases looks like {rack: board}");
+	for (p = n->data.mapping.pairs.start;
+	     !err && p < n->data.mapping.pairs.top; p++) {
+		const yaml_node_t *k = yaml_document_get_node(&r->doc, p->key);
+
+		if (ub_machine_level(m, text_of(k)) >= 0)
+			return complain(r, k, "\"%s\" is a level", text_of(k));
+		snprintf(where, sizeof(where), "%s:%zu", r->path,
+			 k->start_mark.line + 1);
+		err = ub_machine_alias(m, where, text_of(k),
+				       text_of(yaml_document_get_node(&r->doc,
+								      p->value)));
 	}
 	return err;
 }
@@ -170,15 +218,16 @@ static int read_lanes(struct reader *r, struct ub_machine *m,
 static int read_top(struct reader *r, struct ub_machine *m)
 {
 	const yaml_node_t *top = yaml_document_get_root_node(&r->doc);
+	const yaml_node_t *lanes = NULL, *aliases = NULL;
 	const yaml_node_pair_t *p;
-	long lanes = 1;
 	int err = 0;
 
 	if (!top)
 		return ub_fail(-EINVAL, "%s: the file is empty; it needs levels",
 			       r->path);
 	if (top->type != YAML_MAPPING_NODE)
-		return complain(r, top, "a machine file has name, levels and lanes");
+		return complain(r, top,
+				"a machine file has name, levels, lanes and aliases");
 	for (p = top->data.mapping.pairs.start;
 	     !err && p < top->data.mapping.pairs.top; p++) {
 		const yaml_node_t *k = yaml_document_get_node(&r->doc, p->key);
@@ -189,15 +238,23 @@ static int read_top(struct reader *r, struct ub_machine *m)
 		else if (!strcmp(text_of(k), "levels"))
 			err = read_levels(r, m, v);
 		else if (!strcmp(text_of(k), "lanes"))
-			err = read_lanes(r, m, v, &lanes);
+			lanes = v;
+		else if (!strcmp(text_of(k), "aliases"))
+			aliases = v;
 		else
 			err = complain(r, k,
-				       "a machine has no \"%s\"; it has name, levels and lanes",
+				       "a machine has no \"%s\"; it has name, levels, lanes and aliases",
 				       text_of(k));
 	}
 	if (!err && !m->shape.nlevels)
 		err = complain(r, top, "no level; give at least one, like {name: board, radix: 2}");
-	m->shape.ports[m->shape.nlevels] = lanes;
+	/* They need the levels. */
+	m->shape.ports[m->shape.nlevels] = 1;
+	m->figure[m->shape.nlevels] = usual;
+	if (!err && lanes)
+		err = read_lanes(r, m, lanes);
+	if (!err && aliases)
+		err = read_aliases(r, m, aliases);
 	return err;
 }
 
@@ -210,6 +267,7 @@ static void flat(struct ub_machine *m)
 		},
 		.radix = { 1 << UB_NODE_BITS },
 		.name = { "fabric" },
+		.figure = { usual, usual },
 		.flat = true,
 	};
 }

@@ -7,6 +7,7 @@
  */
 #include "internal.h"
 #include "backend.h"
+#include "coll.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -99,6 +100,7 @@ void ub_scope_free(struct ub_scope *s)
 	if (s->n == 1 && s->outer)
 		free(s->map);
 	free(s->coll_copy);
+	ub_plan_free(s->plan);
 	free(s->waited);
 	free(s->node);
 	free(s->lane);
@@ -212,19 +214,10 @@ void ub_scope_drop(struct ub_scope *s)
 	ub_scope_free(s);
 }
 
-static int level_of(const struct ub_machine *m, const char *name)
-{
-	int i = ub_machine_level(m, name);
-
-	if (i >= 0)
-		return LEVEL_MACHINE + i;
-	return strcmp(name, "node") ? -1 : LEVEL_NODE(m);
-}
-
 /* What two members of one scope of @level share. */
 static uint32_t key_of(const struct ub_machine *m, uint32_t node, int level)
 {
-	if (m->flat && level == LEVEL_MACHINE)
+	if (!level || (m->flat && level == LEVEL_MACHINE))
 		return 0;
 	if (level >= LEVEL_NODE(m))
 		return node;
@@ -262,8 +255,15 @@ static struct ub_scope *subset(struct ub_scope *outer, const uint32_t *who,
 	return s;
 }
 
-static int enter_new(struct ub_scope *outer, int level, const char *name,
-		     struct ub_scope **inner)
+/* The machine's name, whatever the program calls it. */
+static const char *name_of(const struct ub_machine *m, int level)
+{
+	if (!level)
+		return "world";
+	return level == LEVEL_NODE(m) ? "node" : m->name[level - LEVEL_MACHINE];
+}
+
+static int enter_new(struct ub_scope *outer, int level, struct ub_scope **inner)
 {
 	const struct ub_machine *m = &outer->ctx->machine;
 	const uint64_t key[2] = { (uint64_t)level << 32 | 0xffffffff, 0 };
@@ -277,7 +277,7 @@ static int enter_new(struct ub_scope *outer, int level, const char *name,
 	for (i = 0; i < outer->n; i++)
 		if (key_of(m, outer->node[i], level) == own)
 			who[n++] = i;
-	s = subset(outer, who, n, level, name);
+	s = subset(outer, who, n, level, name_of(m, level));
 	free(who);
 	if (!s)
 		return ub_fail(-ENOMEM, "no memory");
@@ -300,16 +300,16 @@ int ub_scope_enter(struct ub_scope *outer, const char *level,
 	if (err)
 		return err;
 	m = &outer->ctx->machine;
-	l = level_of(m, level);
+	l = ub_machine_place(m, level);
 	if (l < 0) {
 		err = ub_fail(-ENOENT,
-			      "machine \"%s\" has no level \"%s\"; its innermost is \"%s\", or say \"node\"",
-			      m->title,
-			      level, m->name[m->shape.nlevels - 1]);
+			      "machine \"%s\" has no level \"%s\"; its innermost is \"%s\", and there are \"node\" and \"world\"; UB_LEVEL_MAP=%s=... says which it is",
+			      m->title, level, m->name[m->shape.nlevels - 1],
+			      level);
 	} else {
 		*inner = find_kept(outer, l);
 		if (!*inner)
-			err = enter_new(outer, l, level, inner);
+			err = enter_new(outer, l, inner);
 	}
 	ub_scope_end(outer);
 	return err;

@@ -8,7 +8,7 @@ include lib/lib.mk
 LIB_TESTS := $(patsubst selftests/lib/%.c,$(BUILD)/selftests/%,\
 	$(sort $(wildcard selftests/lib/t_*.c)))
 
-$(BUILD)/selftests/%: selftests/lib/%.c selftests/lib/t.h $(LIB_DIR)/libub.a
+$(BUILD)/selftests/%: selftests/lib/%.c $(wildcard selftests/lib/*.h) $(LIB_DIR)/libub.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LIB_CFLAGS) -o $@ $< $(LIB_DIR)/libub.a $(LIB_LIBS) -lm
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of libub share: KTAP, and members as forked processes.
+ * What the tests of libub share: KTAP, and members as forked processes, or as
+ * threads under ThreadSanitizer, which sees nothing between processes.
  */
 #ifndef T_H
 #define T_H
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -61,7 +63,7 @@ static inline int t_end(void)
 	}								\
 } while (0)
 
-static int t_rank = -1;
+static _Thread_local int t_rank = -1;
 
 typedef int (*t_member_fn)(struct ub_ctx *ctx, struct ub_scope *world);
 
@@ -147,13 +149,105 @@ static inline int t_wait(struct t_job *j, uint64_t killed)
 	return bad;
 }
 
+/* ---- members as threads ---- */
+
+struct t_thread {
+	pthread_t thread;
+	struct ub_opts opts;
+	t_member_fn fn;
+};
+
+static inline bool t_threads(void)
+{
+#ifdef __SANITIZE_THREAD__
+	return true;
+#else
+	return getenv("T_THREADS");
+#endif
+}
+
+static inline void *t_thread_main(void *arg)
+{
+	struct t_thread *t = arg;
+	struct ub_ctx *ctx;
+	long err;
+
+	t_rank = t->opts.rank;
+	err = ub_init(&ctx, &t->opts);
+	if (err) {
+		printf("# rank %d: ub_init: %ld %s\n", t_rank, err,
+		       ub_last_error());
+		return (void *)err;
+	}
+	err = t->fn(ctx, ub_world(ctx));
+	ub_fini(ctx);
+	return (void *)err;
+}
+
+static inline int t_run_threads(int n, const int *node, t_member_fn fn)
+{
+	struct t_thread t[T_MAX];
+	int r, bad = 0;
+	void *arena;
+
+	setenv("UB_HOST_MEM", "1G", 0);
+	arena = ub_host_arena(n);
+	if (!arena) {
+		printf("# %s\n", ub_last_error());
+		return 1;
+	}
+	for (r = 0; r < n; r++) {
+		t[r] = (struct t_thread){
+			.fn = fn,
+			.opts = {
+				.size = sizeof(t->opts), .rank = r, .nranks = n,
+				.host_arena = arena, .node = node ? node[r] : 0,
+			},
+		};
+		pthread_create(&t[r].thread, NULL, t_thread_main, &t[r]);
+	}
+	for (r = 0; r < n; r++) {
+		void *ret;
+
+		pthread_join(t[r].thread, &ret);
+		bad |= !!ret;
+	}
+	ub_host_arena_free(arena);
+	return bad;
+}
+
 static inline int t_run(int n, const int *node, t_member_fn fn)
 {
 	struct t_job j;
 
+	if (t_threads())
+		return t_run_threads(n, node, fn);
 	if (t_start(&j, n, node, fn))
 		return 1;
 	return t_wait(&j, 0);
+}
+
+/* A machine file of this text for the members to come; "" or NULL: none. */
+static inline void t_machine(const char *text)
+{
+	char path[] = "/tmp/ub-test-machine-XXXXXX";
+	static char was[sizeof(path)];
+	int fd;
+
+	if (*was)
+		unlink(was);
+	*was = '\0';
+	unsetenv("UB_MACHINE");
+	if (!text || !*text)
+		return;
+	fd = mkstemp(path);
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) {
+		perror(path);
+		exit(1);
+	}
+	close(fd);
+	strcpy(was, path);
+	setenv("UB_MACHINE", path, 1);
 }
 
 static inline void t_pin(int cpu)

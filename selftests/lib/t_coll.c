@@ -1,174 +1,308 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Collectives: sizes around the limits, all types, the same bits always. */
+/*
+ * Collectives that are disturbed: time-outs at every barrier of every call, a
+ * member that dies in the middle, figures that members do not agree about.
+ */
 #include "t.h"
-#include <math.h>
+#include <sys/mman.h>
+#include "t_machines.h"
 
-static const size_t counts[] = { 0, 1, 15, 16, 17, 1000, 16384, 16385, 100001 };
+#define COUNT	60000	/* doubles: four chunks */
+#define BYTES	(COUNT * sizeof(double))
 
-#define MOST	100001
+struct call {
+	const char *name;
+	int (*fn)(struct ub_scope *w, double *in, double *out);
+};
 
-static double number(int rank, size_t i)
+static size_t equal_sizes[64], equal_offs[64];
+
+static int do_allreduce(struct ub_scope *w, double *in, double *out)
 {
-	/* Sums of these depend on their order. */
-	return ldexp((rank * 7919 + i * 104729) % 1009 + 1.0 / 3,
-		     (rank * 5 + i) % 40);
+	return ub_allreduce(w, in, out, COUNT, UB_DOUBLE, UB_OP_SUM);
 }
 
-static int doubles(struct ub_ctx *ctx, struct ub_scope *w)
+static int do_small(struct ub_scope *w, double *in, double *out)
 {
-	double *in = calloc(MOST, 8), *out = calloc(MOST, 8);
-	int me = ub_rank(w), n = ub_size(w), r;
-	size_t k, i;
+	return ub_allreduce(w, in, out, 1, UB_DOUBLE, UB_OP_SUM);
+}
 
-	(void)ctx;
-	for (k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
-		for (i = 0; i < counts[k]; i++)
-			in[i] = number(me, i);
-		T_CHECK(!ub_allreduce(w, in, out, counts[k], UB_DOUBLE, UB_OP_SUM));
-		for (i = 0; i < counts[k]; i++) {
-			double v = number(0, i);
+static int do_reduce(struct ub_scope *w, double *in, double *out)
+{
+	return ub_reduce(w, in, out, COUNT, UB_DOUBLE, UB_OP_MAX, 1);
+}
 
-			for (r = 1; r < n; r++)
-				v += number(r, i);
-			T_CHECK(!memcmp(&v, &out[i], 8));
-		}
-		/* In place. */
-		T_CHECK(!ub_allreduce(w, in, in, counts[k], UB_DOUBLE, UB_OP_MAX));
-		for (i = 0; i < counts[k]; i += 97) {
-			double v = number(0, i);
+static int do_scan(struct ub_scope *w, double *in, double *out)
+{
+	return ub_scan(w, in, out, COUNT, UB_DOUBLE, UB_OP_SUM);
+}
 
-			for (r = 1; r < n; r++)
-				v = fmax(v, number(r, i));
-			T_CHECK(v == in[i]);
-		}
+static int do_exscan(struct ub_scope *w, double *in, double *out)
+{
+	return ub_exscan(w, in, out, COUNT, UB_DOUBLE, UB_OP_SUM);
+}
+
+static int do_reduce_scatter(struct ub_scope *w, double *in, double *out)
+{
+	return ub_reduce_scatter(w, in, out, COUNT / ub_size(w), UB_DOUBLE,
+				 UB_OP_SUM);
+}
+
+static int do_bcast(struct ub_scope *w, double *in, double *out)
+{
+	/* What a call that timed out has brought already is not touched. */
+	if (ub_rank(w) == 1)
+		memcpy(out, in, BYTES);
+	return ub_bcast(w, out, BYTES, 1);
+}
+
+static int do_allgather(struct ub_scope *w, double *in, double *out)
+{
+	return ub_allgather(w, in, BYTES / ub_size(w) & ~7, out);
+}
+
+static int do_allgatherv(struct ub_scope *w, double *in, double *out)
+{
+	return ub_allgatherv(w, in, out, equal_sizes, equal_offs);
+}
+
+static int do_gather(struct ub_scope *w, double *in, double *out)
+{
+	return ub_gather(w, in, BYTES / ub_size(w) & ~7, out, 1);
+}
+
+static int do_gatherv(struct ub_scope *w, double *in, double *out)
+{
+	return ub_gatherv(w, in, equal_sizes[ub_rank(w)], out, equal_sizes,
+			  equal_offs, 1);
+}
+
+static int do_scatter(struct ub_scope *w, double *in, double *out)
+{
+	return ub_scatter(w, in, BYTES / ub_size(w) & ~7, out, 1);
+}
+
+static int do_scatterv(struct ub_scope *w, double *in, double *out)
+{
+	return ub_scatterv(w, in, equal_sizes, equal_offs, out,
+			   equal_sizes[ub_rank(w)], 1);
+}
+
+static int do_alltoall(struct ub_scope *w, double *in, double *out)
+{
+	return ub_alltoall(w, in, BYTES / ub_size(w) & ~7, out);
+}
+
+static int do_alltoallv(struct ub_scope *w, double *in, double *out)
+{
+	return ub_alltoallv(w, in, equal_sizes, equal_offs, out, equal_sizes,
+			    equal_offs);
+}
+
+static const struct call calls[] = {
+	{ "allreduce", do_allreduce }, { "allreduce of 8 bytes", do_small },
+	{ "reduce", do_reduce }, { "scan", do_scan }, { "exscan", do_exscan },
+	{ "reduce_scatter", do_reduce_scatter }, { "bcast", do_bcast },
+	{ "allgather", do_allgather }, { "allgatherv", do_allgatherv },
+	{ "gather", do_gather }, { "gatherv", do_gatherv },
+	{ "scatter", do_scatter }, { "scatterv", do_scatterv },
+	{ "alltoall", do_alltoall }, { "alltoallv", do_alltoallv },
+};
+
+#define CALLS	(sizeof(calls) / sizeof(*calls))
+
+static void set_sizes(int n)
+{
+	int r;
+
+	for (r = 0; r < n; r++) {
+		equal_sizes[r] = BYTES / n & ~7;
+		equal_offs[r] = r * equal_sizes[r];
 	}
-	free(in);
-	free(out);
-	return 0;
 }
 
-static int integers(struct ub_ctx *ctx, struct ub_scope *w)
+/* ---- time-outs ---- */
+
+/*
+ * One thread drives a member that is late at each of its barriers: it waits
+ * at most a ms itself, and sleeps when that is over. The others do, too.
+ */
+static int until_done(struct ub_scope *w, const struct call *c, double *in,
+		      double *out, unsigned int *seed, long *tries)
 {
-	int me = ub_rank(w), n = ub_size(w), r;
-	int32_t a[100], sum[100], min[100];
-	float f[40], fs[40];
-	int64_t b[3];
-	size_t i;
+	int err;
 
-	(void)ctx;
-	for (i = 0; i < 100; i++)
-		a[i] = (uint32_t)((me + 1) * (i % 2 ? -1 : 1)) * 700000000u;
-	T_CHECK(!ub_allreduce(w, a, sum, 100, UB_INT32, UB_OP_SUM));
-	T_CHECK(!ub_allreduce(w, a, min, 100, UB_INT32, UB_OP_MIN));
-	for (i = 0; i < 100; i++) {
-		uint32_t s = 0;
-		int32_t m = INT32_MAX;
-
-		for (r = 0; r < n; r++) {
-			int32_t v = (uint32_t)((r + 1) * (i % 2 ? -1 : 1)) * 700000000u;
-
-			s += (uint32_t)v;
-			m = v < m ? v : m;
-		}
-		T_CHECK((uint32_t)sum[i] == s && min[i] == m);
+	for (;;) {
+		ub_set_timeout(w, 1);
+		err = c->fn(w, in, out);
+		if (err != -ETIMEDOUT)
+			return err;
+		++*tries;
+		/* Another call must wait until this one is through. */
+		T_CHECK(ub_sync(w) == -EALREADY);
+		usleep(rand_r(seed) % 3000);
 	}
-	for (i = 0; i < 3; i++)
-		b[i] = -(int64_t)me - i;
-	T_CHECK(!ub_allreduce(w, b, b, 3, UB_INT64, UB_OP_MIN));
-	T_CHECK(b[2] == -(n - 1) - 2);
-	for (i = 0; i < 40; i++)
-		f[i] = me + 0.5f;
-	T_CHECK(!ub_allreduce(w, f, fs, 40, UB_FLOAT, UB_OP_SUM));
-	T_CHECK(fs[39] == n * (n - 1) / 2 + n * 0.5f);
-	return 0;
 }
 
-static int others(struct ub_ctx *ctx, struct ub_scope *w)
-{
-	static const size_t bytes[] = { 0, 1, 128, 129, 131072, 131073, 500000 };
-	int me = ub_rank(w), n = ub_size(w), root, r;
-	unsigned char *a = malloc(500000), *all = malloc(500000UL * n);
-	size_t k, i;
-
-	(void)ctx;
-	for (k = 0; k < sizeof(bytes) / sizeof(*bytes); k++) {
-		for (root = 0; root < n; root++) {
-			memset(a, me == root ? root + 1 : 0xee, bytes[k]);
-			T_CHECK(!ub_bcast(w, a, bytes[k], root));
-			for (i = 0; i < bytes[k]; i++)
-				T_CHECK(a[i] == root + 1);
-		}
-		for (i = 0; i < bytes[k]; i++)
-			a[i] = me * 31 + i;
-		T_CHECK(!ub_allgather(w, a, bytes[k], all));
-		for (r = 0; r < n; r++)
-			for (i = 0; i < bytes[k]; i++)
-				T_CHECK(all[r * bytes[k] + i] ==
-					(unsigned char)(r * 31 + i));
-	}
-	T_CHECK(ub_bcast(w, a, 1, n) == -EINVAL);
-	free(a);
-	free(all);
-	return 0;
-}
-
-/* A slow member: time-outs interrupt every step, and the call goes on. */
 static int again(struct ub_ctx *ctx, struct ub_scope *w)
 {
-	double *in = calloc(50000, 8), *out = calloc(50000, 8);
-	struct ub_scope *s;
-	int err, tries = 0, i;
-	char c = 7;
+	double *in = malloc(BYTES), *out = malloc(BYTES), *want = malloc(BYTES);
+	unsigned int seed = ub_rank(w) + 1;
+	size_t k, i;
+	long tries = 0;
 
 	(void)ctx;
-	for (i = 0; i < 50000; i++)
-		in[i] = ub_rank(w);
-	if (ub_rank(w) == 1) {
-		usleep(100000);
-		T_CHECK(!ub_allreduce(w, in, out, 50000, UB_DOUBLE, UB_OP_SUM));
-		usleep(100000);
-		T_CHECK(!ub_scope_split(w, 0, 0, &s));
-		usleep(100000);
-		T_CHECK(!ub_bcast(w, &c, 1, 1));
-	} else {
-		ub_set_timeout(w, 5);
-		while ((err = ub_allreduce(w, in, out, 50000, UB_DOUBLE,
-					   UB_OP_SUM)) == -ETIMEDOUT)
-			tries++;
-		T_CHECK(!err && tries > 3);
-		while ((err = ub_scope_split(w, 0, 0, &s)) == -ETIMEDOUT) {
-			T_CHECK(ub_bcast(w, &c, 1, 1) == -EALREADY);
-			tries++;
-		}
-		T_CHECK(!err);
-		while ((err = ub_bcast(w, &c, 1, 1)) == -ETIMEDOUT)
-			tries++;
-		T_CHECK(!err && c == 7);
+	T_CHECK(in && out && want);
+	for (k = 0; k < CALLS; k++) {
+		for (i = 0; i < COUNT; i++)
+			in[i] = (ub_rank(w) + 1) * 1e3 + i / 7.0;
+		memset(want, 0, BYTES);
+		memset(out, 0, BYTES);
+		ub_set_timeout(w, 0);
+		T_CHECK(!calls[k].fn(w, in, want));
+		if (ub_rank(w) == 1)
+			usleep(5000);
+		T_CHECK(!until_done(w, &calls[k], in, out, &seed, &tries));
+		T_CHECK(!memcmp(want, out, BYTES));
 	}
-	for (i = 0; i < 50000; i++)
-		T_CHECK(out[i] == ub_size(w) * (ub_size(w) - 1) / 2);
-	ub_set_timeout(s, 0);
-	T_CHECK(!ub_sync(s));
+	T_CHECK(tries);
+	free(in);
+	free(out);
+	free(want);
+	return 0;
+}
+
+/* ---- the dead ---- */
+
+#define MEMBERS	4
+
+struct found {
+	struct ub_lost_info info[MEMBERS];
+	int ready;
+};
+
+static struct found *found;
+static const struct call *victim_call;
+
+static int survive(struct ub_ctx *ctx, struct ub_scope *w)
+{
+	double *in = calloc(1, BYTES), *out = calloc(1, BYTES);
+	int me = ub_rank(w), err;
+	struct ub_scope *s;
+
+	(void)ctx;
+	T_CHECK(in && out);
+	__atomic_add_fetch(&found->ready, 1, __ATOMIC_SEQ_CST);
+	do {
+		err = victim_call->fn(w, in, out);
+	} while (!err);
+	T_CHECK(err == -EOWNERDEAD);
+	T_CHECK(victim_call->fn(w, in, out) == -EOWNERDEAD);
+	T_CHECK(!ub_lost(w, &found->info[me]));
+	T_CHECK(!ub_shrink(w, &s) && ub_size(s) == MEMBERS - 1);
+	set_sizes(MEMBERS - 1);
+	T_CHECK(!victim_call->fn(s, in, out));
 	free(in);
 	free(out);
 	return 0;
+}
+
+/* Rank 2 dies; what it gave to the root or the others may still be asked for. */
+static bool dies_in(const struct call *c, long us)
+{
+	struct t_job j;
+	int r, bad;
+
+	memset(found, 0, sizeof(*found));
+	victim_call = c;
+	set_sizes(MEMBERS);
+	if (t_start(&j, MEMBERS, dense, survive))
+		return false;
+	while (__atomic_load_n(&found->ready, __ATOMIC_SEQ_CST) < MEMBERS)
+		usleep(100);
+	usleep(us);
+	kill(j.pid[2], SIGKILL);
+	bad = t_wait(&j, 1 << 2);
+	for (r = 0; r < MEMBERS; r++)
+		if (r != 2 && (found->info[r].rank != 2 ||
+			       found->info[r].epoch != found->info[0].epoch)) {
+			printf("# %s: rank %d heard of rank %d at %llu\n", c->name,
+			       r, found->info[r].rank,
+			       (unsigned long long)found->info[r].epoch);
+			bad = 1;
+		}
+	return !bad;
+}
+
+static bool dies(void)
+{
+	bool ok = true;
+	size_t k;
+
+	for (k = 0; k < CALLS; k++)
+		ok &= dies_in(&calls[k], rand() % 8000);
+	return ok;
+}
+
+/* ---- figures ---- */
+
+/* Members of other figures would choose other ways: all are told, and go on. */
+static bool figures_differ(void)
+{
+	int fd = ub_host_arena_create(2, 1 << 24), r, status, bad = 0;
+
+	for (r = 0; r < 2; r++) {
+		struct ub_ctx *ctx;
+
+		if (fork())
+			continue;
+		t_env("UB_RANK", r);
+		t_env("UB_SIZE", 2);
+		t_env("UB_HOST_FD", fd);
+		t_env("UB_START_MS", 2000);
+		t_machine(r ? "levels: [{name: board, radix: 2, latency: 7}]\n" :
+			  "levels: [{name: board, radix: 2, latency: 8}]\n");
+		if (r)
+			usleep(50000);
+		r = ub_init(&ctx, NULL);
+		t_machine(NULL);
+		_exit(r != -EOWNERDEAD &&
+		      (r != -EINVAL || !strstr(ub_last_error(), "machine")));
+	}
+	for (r = 0; r < 2; r++) {
+		wait(&status);
+		bad |= status;
+	}
+	close(fd);
+	return !bad;
 }
 
 int main(void)
 {
-	static const int sizes[] = { 1, 2, 3, 5 };
-	char name[64];
-	int i;
+	size_t i;
 
-	t_plan(13);
-	for (i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "doubles, %d ranks", sizes[i]);
-		t_result(!t_run(sizes[i], NULL, doubles), name);
-		snprintf(name, sizeof(name), "other types, %d ranks", sizes[i]);
-		t_result(!t_run(sizes[i], NULL, integers), name);
-		snprintf(name, sizeof(name), "bcast, allgather, %d ranks", sizes[i]);
-		t_result(!t_run(sizes[i], NULL, others), name);
+	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	t_plan(SHAPES - 1 + 3);
+	for (i = 1; i < SHAPES; i++) {
+		char name[80];
+
+		t_machine(shapes[i].machine);
+		set_sizes(shapes[i].n);
+		snprintf(name, sizeof(name), "time-outs, %s", shapes[i].name);
+		t_result(!t_run(shapes[i].n, shapes[i].node, again), name);
 	}
-	t_result(!t_run(3, NULL, again), "time-outs in the middle");
+	t_machine(NULL);
+	if (t_threads()) {
+		t_result(true, "a member dies in each # SKIP not as threads");
+		t_result(true, "the same with teams # SKIP not as threads");
+		t_result(true, "figures that differ # SKIP not as threads");
+		return t_end();
+	}
+	t_result(dies(), "a member dies in each");
+	t_machine(shapes[4].machine);
+	t_result(dies(), "the same with teams");
+	t_machine(NULL);
+	t_result(figures_differ(), "figures that differ");
 	return t_end();
 }
