@@ -4,17 +4,19 @@
  *
  *	ub_sync()	when nothing is odd: ub_bar_straight() in kernel/engine.h
  *	  begin()	one thread drives a scope; not in a forked child
+ *	  hand_over()	records that were posted, and notes that tell of them
  *	  arrive()	contribution and own word (one compare-and-swap); if
  *			somebody sleeps, read the record and wake them
  *	  wait_for()	poll own flag lines by the schedule
  *	    ub_wait_long()	wait.c: spin, yield, sleep in the back end
- *	  finish()	accounting, result
+ *	  finish()	accounting, records that came, result
  *
  * The words and the rounds are in kernel/engine.c, the back end is entered
  * only to sleep and to wake.
  */
 #include "internal.h"
 #include "backend.h"
+#include "bulk.h"
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,13 +170,22 @@ static int __attribute__((noinline)) pressed(struct ub_scope *s)
 	return st == UB_BAR_LOST ? ub_lost_error(s) : 0;
 }
 
-static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value)
+/* What the next barrier of the user's tells of records. */
+static inline uint64_t hand_over(struct ub_scope *s)
+{
+	if (likely(!s->notes) || s->lost)
+		return 0;
+	return UB_AUX_NOTE(ub_bulk_close(s->bulk));
+}
+
+static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value,
+			 uint64_t notes)
 {
 	int err;
 
 	if (unlikely(s->lost))
 		return ub_lost_error(s);
-	err = ub_bar_arrive(&s->bar, op, value, s->last);
+	err = ub_bar_arrive(&s->bar, op, value, s->last | notes);
 	if (unlikely(err))
 		return arrive_error(s, err);
 	if (unlikely(ub_bar_pressed(&s->bar)))
@@ -213,7 +224,28 @@ static int __attribute__((noinline, cold)) bad_sum(struct ub_scope *s)
 		       s->level_name);
 }
 
-static inline int finish(struct ub_scope *s, uint64_t *result)
+/* Records came with a barrier of the user's, or go on coming. */
+static int __attribute__((noinline))
+receive(struct ub_scope *s, uint64_t *result)
+{
+	uint64_t aux = s->bar.sum.aux;
+	int err;
+
+	if (!s->bulk && ub_msg_bulk(s))
+		return -ENOMEM;
+	if (s->bulk->phase == UB_BULK_IDLE) {
+		s->bulk->full = s->bar.sum.full;
+		s->bulk->err = aux & (UB_AUX_MIXED | UB_AUX_WINLOST) ?
+			       bad_sum(s) : 0;
+	}
+	err = ub_bulk_run(s->bulk, aux >> UB_AUX_NOTE_SHIFT & 15);
+	if (!err && result)
+		*result = s->bulk->full;
+	return err;
+}
+
+/* @notes: those that are the caller's to see. */
+static inline int finish(struct ub_scope *s, uint64_t *result, uint64_t notes)
 {
 	uint64_t aux = s->bar.sum.aux;
 
@@ -225,8 +257,8 @@ static inline int finish(struct ub_scope *s, uint64_t *result)
 			   (aux & UB_AUX_LAST_MASK) != UB_AUX_LAST_MASK))
 			ub_add(&s->waited[m], 1);
 	}
-	if (unlikely(aux & (UB_AUX_MIXED | UB_AUX_WINLOST)))
-		return bad_sum(s);
+	if (unlikely(aux & (UB_AUX_MIXED | UB_AUX_WINLOST | notes)))
+		return aux & notes ? receive(s, result) : bad_sum(s);
 	if (result)
 		*result = s->bar.sum.full;
 	return 0;
@@ -257,23 +289,41 @@ static inline int wait_and_end(struct ub_scope *s, int err, uint32_t polls,
 	if (likely(!err))
 		err = wait_for(s, polls);
 	if (likely(!err))
-		err = finish(s, result);
-	else if (err == -ETIMEDOUT)
+		err = finish(s, result, UB_AUX_NOTE(~0U));
+	if (unlikely(err == -ETIMEDOUT))
 		s->pending.call = sync_call;
 	end(s);
 	return err;
 }
 
+/* A time-out interrupted the handing over. */
+static int __attribute__((noinline, cold))
+receive_on(struct ub_scope *s, uint64_t *result)
+{
+	int err = receive(s, result);
+
+	end(s);
+	return err;
+}
+
+static inline bool receiving(const struct ub_scope *s)
+{
+	return s->state == UB_SCOPE_TIMED_OUT && s->bulk &&
+	       s->bulk->phase != UB_BULK_IDLE;
+}
+
 /* The scope was entered. */
 static inline int reduce(struct ub_scope *s, uint32_t op, uint64_t value,
-			 uint64_t *result)
+			 uint64_t notes, uint64_t *result)
 {
 	int err;
 
 	if (likely(s->state == UB_SCOPE_IDLE))
-		err = arrive(s, op, value);
+		err = arrive(s, op, value, notes);
 	else
 		err = check_state(s, sync_call);
+	if (unlikely(!err && receiving(s)))
+		return receive_on(s, result);
 	return wait_and_end(s, err, 0, result);
 }
 
@@ -282,13 +332,17 @@ int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
 {
 	int err = begin(s);
 
-	return unlikely(err) ? err : reduce(s, op, value, result);
+	if (unlikely(err))
+		return err;
+	return reduce(s, op, value,
+		      likely(s->state == UB_SCOPE_IDLE) ? hand_over(s) : 0,
+		      result);
 }
 
 /* There is no straight path, or not now. */
-static int __attribute__((noinline)) sync_slow(struct ub_scope *s)
+static int __attribute__((noinline)) sync_slow(struct ub_scope *s, uint64_t notes)
 {
-	return reduce(s, UB_RED_NONE, 0, NULL);
+	return reduce(s, UB_RED_NONE, 0, notes, NULL);
 }
 
 /* The straight path arrived and did not end it, after so many polls. */
@@ -302,17 +356,23 @@ static int __attribute__((noinline)) sync_on(struct ub_scope *s, uint32_t polls)
 int ub_sync(struct ub_scope *s)
 {
 	uint32_t polls = UB_POLLS;
+	uint64_t notes;
 	int err = begin(s);
 
 	if (unlikely(err))
 		return err;
-	if (unlikely(s->state != UB_SCOPE_IDLE || !s->bar.nhops))
-		return sync_slow(s);
-	err = ub_bar_straight(&s->bar, s->last, &polls);
+	if (unlikely(s->state != UB_SCOPE_IDLE))
+		return sync_slow(s, 0);
+	notes = hand_over(s);
+	if (unlikely(!s->bar.nhops))
+		return sync_slow(s, notes);
+	err = ub_bar_straight(&s->bar, s->last | notes, &polls);
 	if (unlikely(err <= 0))
-		return err ? sync_slow(s) : sync_on(s, polls);
+		return err ? sync_slow(s, notes) : sync_on(s, polls);
 	note_wait(s, polls);
-	err = finish(s, NULL);
+	err = finish(s, NULL, UB_AUX_NOTE(~0U));
+	if (unlikely(err == -ETIMEDOUT))
+		s->pending.call = sync_call;
 	end(s);
 	return err;
 }
@@ -340,7 +400,7 @@ int ub_arrive(struct ub_scope *s, enum ub_reduction op, uint64_t value)
 	if (unlikely(err))
 		return err;
 	if (likely(s->state == UB_SCOPE_IDLE)) {
-		err = arrive(s, op, value);
+		err = arrive(s, op, value, hand_over(s));
 		if (likely(!err)) {
 			s->state = UB_SCOPE_ARRIVED;
 			/* The rounds' first flags go out at once. */
@@ -374,6 +434,8 @@ int ub_wait(struct ub_scope *s, uint64_t *result)
 	if (unlikely(err))
 		return err;
 	err = awaitable(s);
+	if (unlikely(!err && receiving(s)))
+		return receive_on(s, result);
 	if (likely(!err))
 		return wait_and_end(s, 0, 0, result);
 	end(s);
@@ -387,6 +449,8 @@ int ub_test(struct ub_scope *s, uint64_t *result)
 	if (unlikely(err))
 		return err;
 	err = awaitable(s);
+	if (!err && receiving(s))
+		return receive_on(s, result);
 	if (!err && !ub_bar_poll(&s->bar)) {
 		enum ub_bar_state st;
 		uint64_t now = ub_now();
@@ -402,7 +466,9 @@ int ub_test(struct ub_scope *s, uint64_t *result)
 			err = -EAGAIN;
 	}
 	if (!err)
-		err = finish(s, result);
+		err = finish(s, result, UB_AUX_NOTE(~0U));
+	if (err == -ETIMEDOUT)
+		s->pending.call = sync_call;
 	end(s);
 	return err;
 }
@@ -448,15 +514,25 @@ void ub_scope_end(struct ub_scope *s)
 	end(s);
 }
 
-int ub_sync_inside(struct ub_scope *s)
+int ub_sync_noted(struct ub_scope *s, uint32_t notes, uint32_t *seen)
 {
 	int err = 0;
 
 	if (s->state == UB_SCOPE_IDLE)
-		err = arrive(s, UB_RED_NONE, 0);
+		err = arrive(s, UB_RED_NONE, 0, UB_AUX_NOTE(notes));
 	if (!err)
 		err = wait_for(s, 0);
-	return err ? err : finish(s, NULL);
+	if (!err)
+		err = finish(s, NULL, 0);
+	*seen = s->bar.sum.aux >> UB_AUX_NOTE_SHIFT & 15;
+	return err;
+}
+
+int ub_sync_inside(struct ub_scope *s)
+{
+	uint32_t seen;
+
+	return ub_sync_noted(s, 0, &seen);
 }
 
 void *ub_mail(struct ub_scope *s)
