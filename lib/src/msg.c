@@ -84,9 +84,9 @@ static int deliver(struct ub_bulk *b)
 	struct ub_bulk_item it;
 	int err = 0, bad;
 
-	ub_queue_reset(b->client);
+	ub_queue_reset(b->s->queue);
 	while (ub_bulk_next(b, &i, &it)) {
-		bad = ub_queue_count(b, b->client, &it);
+		bad = ub_queue_count(b, b->s->queue, &it);
 		err = err ? err : bad;
 	}
 	return err;
@@ -94,8 +94,8 @@ static int deliver(struct ub_bulk *b)
 
 static bool closing(struct ub_bulk *b)
 {
-	ub_queue_reset(b->client);
-	return ub_queue_close(b->client);
+	ub_queue_reset(b->s->queue);
+	return ub_queue_close(b->s->queue);
 }
 
 static const struct ub_bulk_ops msg_ops = {
@@ -108,8 +108,20 @@ int ub_msg_bulk(struct ub_scope *s)
 	if (!s->queue)
 		s->queue = calloc(1, sizeof(*s->queue));
 	if (s->queue && !s->bulk)
-		s->bulk = ub_bulk_new(s, &msg_ops, s->queue, &s->notes);
+		s->bulk = ub_bulk_new(s, &msg_ops, NULL, &s->notes);
 	return s->bulk ? 0 : ub_fail(-ENOMEM, "no memory");
+}
+
+int ub_msg_client(struct ub_scope *s, const struct ub_bulk_ops *ops, void *client)
+{
+	int err = ub_msg_bulk(s);
+
+	if (err)
+		return err;
+	s->bulk->ops = ops ? ops : &msg_ops;
+	s->bulk->client = client;
+	*s->queue = (struct ub_queue){ 0 };
+	return 0;
 }
 
 /* Enter a call on the scope's messages; -ENOMSG where @need and there is none. */

@@ -46,6 +46,14 @@ const struct ub_bulk_item *ub_queue_front(struct ub_bulk *b, struct ub_queue *q)
 /** ub_queue_pop() - remove it */
 void ub_queue_pop(struct ub_queue *q);
 
+/**
+ * ub_msg_client() - the scope's records are of @ops; NULL: messages alone
+ *
+ * Between two supersteps, by all members, with nothing posted. Queue and tag size
+ * begin anew; what @ops do with records of UB_KIND_MSG is s->queue's.
+ */
+int ub_msg_client(struct ub_scope *s, const struct ub_bulk_ops *ops, void *client);
+
 static inline size_t ub_msg_tag_room(size_t tag)
 {
 	return (tag + 15) & ~(size_t)15;
