@@ -75,23 +75,22 @@ bench:
 # The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
 # and only by modules_install.
 install: lib tools
-	install -d $(bindir) $(libdir)/pkgconfig $(includedir)/ub $(mandir)/man1 $(mandir)/man8
+	install -d $(bindir) $(libdir)/pkgconfig $(includedir)/ub
+	install -d $(mandir)/man1 $(mandir)/man7 $(mandir)/man8
 	for f in $(TOOLS:%=build/tools/%) build/tools/ubrig-init; do \
 		[ ! -f $$f ] || install $$f $(bindir) || exit; \
 	done
+	ln -sf ubcc $(bindir)/ubc++
 	for f in build/lib/libub.a build/lib/libub.so*; do \
 		[ ! -e $$f ] || cp -P $$f $(libdir) || exit; \
 	done
-	for f in build/lib/*.pc; do \
-		[ ! -e $$f ] || install -m 644 $$f $(libdir)/pkgconfig || exit; \
+	for f in lib/*.pc.in; do \
+		sed 's,@PREFIX@,$(PREFIX),' $$f >$(libdir)/pkgconfig/$$(basename $$f .in) || exit; \
 	done
 	install -m 644 lib/include/*.h $(includedir)
 	install -m 644 kernel/include/uapi/ub/*.h $(includedir)/ub
-	for f in Documentation/man/*.1; do \
-		[ ! -e $$f ] || install -m 644 $$f $(mandir)/man1 || exit; \
-	done
-	for f in Documentation/man/*.8; do \
-		[ ! -e $$f ] || install -m 644 $$f $(mandir)/man8 || exit; \
+	for s in 1 7 8; do \
+		install -m 644 Documentation/man/*.$$s $(mandir)/man$$s || exit; \
 	done
 
 modules_install: modules

@@ -464,6 +464,36 @@ UB_API int ub_alltoallv(struct ub_scope *s, const void *in,
 			const size_t *in_sizes, const size_t *in_offs, void *out,
 			const size_t *out_sizes, const size_t *out_offs);
 
+/* ---- messages ---- */
+/*
+ * What is sent in a superstep of a scope is in the receiver's queue in the next
+ * one, by rising rank of the sender and then in the order of the calls; what is
+ * left there at the end of that superstep is gone. Any sizes, 0 as well; one's
+ * own rank is a receiver like others. Not between ub_arrive() and ub_wait(), and
+ * not in a superstep that a time-out interrupted: -EALREADY.
+ */
+/**
+ * ub_set_tagsize() - bytes of the tag of each message, 0 at first
+ * @s: all members give the same, else the receivers' ub_sync() is -EINVAL
+ * @bytes: from the next superstep on; gets what was set before
+ */
+UB_API int ub_set_tagsize(struct ub_scope *s, size_t *bytes);
+/** ub_send() - tag and payload are copied; -ENOMEM */
+UB_API int ub_send(struct ub_scope *s, int rank, const void *tag,
+		   const void *payload, size_t len);
+/** ub_qsize() - messages that remain, and bytes of their payloads */
+UB_API int ub_qsize(struct ub_scope *s, size_t *messages, size_t *bytes);
+/** ub_get_tag() - length of the first message's payload, and its tag; -ENOMSG
+ * when there is none */
+UB_API int ub_get_tag(struct ub_scope *s, size_t *len, void *tag);
+/** ub_move() - copy up to @room bytes of the first payload and remove the
+ * message; -ENOMSG */
+UB_API int ub_move(struct ub_scope *s, void *payload, size_t room);
+/** ub_hpmove() - remove the first message without copying: tag and payload lie
+ * aligned for any type, until the scope's next sync; -ENOMSG */
+UB_API int ub_hpmove(struct ub_scope *s, const void **tag, const void **payload,
+		     size_t *len);
+
 /* ---- failure ---- */
 /**
  * struct ub_lost_info - the uniform answer

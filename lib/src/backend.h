@@ -25,6 +25,7 @@
  * @win_describe: what peers need, into a mailbox slot
  * @win_attach: reach the memory of @rank that described itself by @mail
  * @win_free: give all of it back; @used: peers may still use the own part
+ * @win_room: bytes that a member may take for buffers of the library's own
  * @put: copy to @rank's memory; NULL: by the CPU, through the mapping. All three
  *	return -EOWNERDEAD when that memory is gone
  * @get: copy from it
@@ -45,6 +46,7 @@ struct ub_backend {
 	void (*win_describe)(struct ub_win *w, void *mail);
 	int (*win_attach)(struct ub_win *w, uint32_t rank, const void *mail);
 	void (*win_free)(struct ub_win *w, bool used);
+	uint64_t (*win_room)(struct ub_ctx *ctx);
 	int (*put)(struct ub_win *w, uint32_t rank, size_t off, const void *src,
 		   size_t len);
 	int (*get)(struct ub_win *w, uint32_t rank, size_t off, void *dst,

@@ -473,6 +473,20 @@ static void dev_win_free(struct ub_win *w, bool used)
 	free(w->own);
 }
 
+/* Real memory of the node, shared by its lanes and by other jobs. */
+#define UB_DEV_BUFFERS	(8ULL << 20)
+
+static uint64_t dev_win_room(struct ub_ctx *ctx)
+{
+	struct ub_info now = { .size = sizeof(now) };
+	uint64_t room;
+
+	if (ub_dev_call(ctx->priv, UB_IOC_INFO, &now))
+		return 0;
+	room = now.out_free / 16;
+	return room < UB_DEV_BUFFERS ? room : UB_DEV_BUFFERS;
+}
+
 /* ---- CPUs ---- */
 
 /* Members on other nodes have CPUs of their own, for all that can be seen. */
@@ -502,6 +516,7 @@ const struct ub_backend ub_backend_dev = {
 	.win_describe = dev_win_describe,
 	.win_attach = dev_win_attach,
 	.win_free = dev_win_free,
+	.win_room = dev_win_room,
 	.put = ub_dev_put,
 	.get = ub_dev_get,
 	.atomic = ub_dev_atomic,

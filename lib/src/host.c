@@ -507,6 +507,17 @@ static void host_win_free(struct ub_win *w, bool used)
 		ub_host_free(h->a, w->handle[me], w->size[me]);
 }
 
+/* All members' together are an eighth of the arena. */
+#define UB_HOST_BUFFERS	(128ULL << 20)
+
+static uint64_t host_win_room(struct ub_ctx *ctx)
+{
+	struct ub_host *h = ctx->priv;
+	uint64_t room = h->a->heap_units * UB_HOST_UNIT / 8 / ctx->nranks;
+
+	return room < UB_HOST_BUFFERS ? room : UB_HOST_BUFFERS;
+}
+
 /* ---- CPUs ---- */
 
 static bool host_crowded(struct ub_ctx *ctx)
@@ -552,5 +563,6 @@ const struct ub_backend ub_backend_host = {
 	.win_describe = host_win_describe,
 	.win_attach = host_win_attach,
 	.win_free = host_win_free,
+	.win_room = host_win_room,
 	.crowded = host_crowded,
 };

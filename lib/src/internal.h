@@ -79,6 +79,9 @@ struct ub_pending {
 	void *obj;
 };
 
+struct ub_bulk;
+struct ub_queue;
+
 /**
  * struct ub_scope - a group at a level
  * @owner: thread whose calls need no locked instruction, see sync.c; NULL in a
@@ -95,6 +98,7 @@ struct ub_pending {
  * @opened: ticks when it was made
  * @first: epoch then
  * @count: accounting
+ * @notes: the user's next sync has records to hand over, or to forget: bulk.h
  * @lost: a verdict stands; no more arrivals
  * @creating: the group's first barrier runs
  * @kept: made by ub_scope_enter()
@@ -115,6 +119,8 @@ struct ub_pending {
  * @coll_steps: steps of the collectives in @coll
  * @plan: how the collectives may use the levels, or NULL
  * @plan_agreed: all members have the same
+ * @bulk: records of the user's supersteps, or NULL
+ * @queue: messages among them, or NULL
  * @id: host: group id
  * @slot: host: slot, and @word under which it was joined
  * @handle: dev: group handle, and @table: its members as the kernel tells
@@ -128,6 +134,7 @@ struct ub_scope {
 
 	/* What a sync touches. */
 	uint32_t state __attribute__((aligned(64)));
+	uint32_t notes;
 	bool timing;
 	uint64_t last;
 	uint32_t n;
@@ -164,6 +171,8 @@ struct ub_scope {
 	uint64_t coll_steps;
 	struct ub_plan *plan;
 	bool plan_agreed;
+	struct ub_bulk *bulk;
+	struct ub_queue *queue;
 	struct ub_pending pending;
 
 	uint64_t id;
@@ -183,6 +192,7 @@ struct ub_scope {
  * @size: of each member
  * @handle: of each member, the back end's
  * @own: dev: struct ub_win_create of the own window, or NULL
+ * @inner: the library's own, gone with the scope
  */
 struct ub_win {
 	struct ub_scope *scope;
@@ -191,6 +201,7 @@ struct ub_win {
 	uint64_t *size;
 	uint64_t *handle;
 	void *own;
+	bool inner;
 };
 
 /**
@@ -262,6 +273,8 @@ int ub_scope_begin_lost(struct ub_scope *s);
 void ub_scope_end(struct ub_scope *s);
 /** ub_sync_inside() - one barrier, between ub_scope_begin() and _end() */
 int ub_sync_inside(struct ub_scope *s);
+/** ub_sync_noted() - the same with notes; @seen gets all members', or-ed */
+int ub_sync_noted(struct ub_scope *s, uint32_t notes, uint32_t *seen);
 /** ub_mail() - own mailbox slot of the exchange to come */
 void *ub_mail(struct ub_scope *s);
 /** ub_exchange() - a barrier; then ub_mail_of() has what the others wrote */
@@ -293,13 +306,21 @@ static inline void ub_add(uint64_t *p, uint64_t v)
 /** ub_count_scope() - add what @s has counted to @to */
 void ub_count_scope(struct ub_count *to, const struct ub_scope *s);
 
+/* ---- msg.c ---- */
+/** ub_msg_bulk() - the scope's records carry messages; 0 or -ENOMEM */
+int ub_msg_bulk(struct ub_scope *s);
+
 /* ---- win.c ---- */
 /* Bytes of a mailbox in which a back end describes a window. */
 #define UB_WIN_MAIL	(UB_MAILBOX_BYTES - 16)
-/** ub_win_make() - inside a call on @s; after a time-out call it again */
+/** ub_win_make() - inside a call on @s; after a time-out call it again. The
+ * window is the library's own. */
 int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win);
 /** ub_win_read() - copy from a member's memory; -EOWNERDEAD when it is gone */
 int ub_win_read(struct ub_win *w, uint32_t rank, size_t off, void *dst, size_t len);
+/** ub_win_write() - copy to a member's memory; -EOWNERDEAD when it is gone */
+int ub_win_write(struct ub_win *w, uint32_t rank, size_t off, const void *src,
+		 size_t len);
 /** ub_win_drop() - not collective; @used: peers may still use the own part */
 void ub_win_drop(struct ub_win *w, bool used);
 

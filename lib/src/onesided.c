@@ -48,8 +48,8 @@ static int __attribute__((cold)) gone(const struct ub_win *w, int rank, int err,
 	return ub_fail(err, "%s() on rank %d: %s", call, rank, strerror(-err));
 }
 
-static int put(struct ub_win *w, uint32_t rank, size_t off, const void *src,
-	       size_t len)
+int ub_win_write(struct ub_win *w, uint32_t rank, size_t off, const void *src,
+		 size_t len)
 {
 	const struct ub_backend *be = w->scope->ctx->be;
 
@@ -93,7 +93,7 @@ int ub_put(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 	if (err || !len)
 		return err;
 	from = copy_begin(s, len);
-	err = put(win, rank, off, src, len);
+	err = ub_win_write(win, rank, off, src, len);
 	if (unlikely(err))
 		return gone(win, rank, err, "ub_put");
 	copy_end(s, len, from);

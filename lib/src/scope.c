@@ -8,6 +8,7 @@
 #include "internal.h"
 #include "backend.h"
 #include "coll.h"
+#include "bulk.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -101,6 +102,7 @@ void ub_scope_free(struct ub_scope *s)
 		free(s->map);
 	free(s->coll_copy);
 	ub_plan_free(s->plan);
+	free(s->queue);
 	free(s->waited);
 	free(s->node);
 	free(s->lane);
@@ -206,6 +208,8 @@ static void unlist(struct ub_scope *s)
 
 void ub_scope_drop(struct ub_scope *s)
 {
+	ub_bulk_free(s->bulk, true);
+	s->bulk = NULL;
 	while (s->wins)
 		ub_win_drop(s->wins, true);
 	unlist(s);
@@ -395,6 +399,8 @@ int ub_scope_split(struct ub_scope *outer, int colour, int key,
 
 int ub_scope_exit(struct ub_scope *s)
 {
+	const struct ub_win *w;
+	bool inner = false;
 	int err;
 
 	if (!s)
@@ -414,20 +420,25 @@ int ub_scope_exit(struct ub_scope *s)
 		ub_scope_end(s);
 		return 0;
 	}
-	if (s->wins && (s->wins != s->coll || s->wins->next)) {
+	for (w = s->wins; w && w->inner; w = w->next)
+		inner = true;
+	if (w) {
 		ub_scope_end(s);
 		return ub_fail(-EBUSY,
 			       "%s: a window of this scope is still there; call ub_win_free() first",
 			       s->level_name);
 	}
-	if (s->coll) {
-		/* Others may still read what a collective left there. */
+	if (inner) {
+		/* Others may still read or write what the library has there. */
 		err = ub_sync_inside(s);
 		if (err == -ETIMEDOUT) {
 			ub_scope_end(s);
 			return err;
 		}
-		ub_win_drop(s->coll, err != 0);
+		ub_bulk_free(s->bulk, err != 0);
+		s->bulk = NULL;
+		while (s->wins)
+			ub_win_drop(s->wins, err != 0);
 	}
 	ub_scope_drop(s);
 	return 0;

@@ -4,17 +4,19 @@
  *
  *	ub_sync()	when nothing is odd: ub_bar_straight() in kernel/engine.h
  *	  begin()	one thread drives a scope; not in a forked child
+ *	  hand_over()	records that were posted, and notes that tell of them
  *	  arrive()	contribution and own word (one compare-and-swap); if
  *			somebody sleeps, read the record and wake them
  *	  wait_for()	poll own flag lines by the schedule
  *	    ub_wait_long()	wait.c: spin, yield, sleep in the back end
- *	  finish()	accounting, result
+ *	  finish()	accounting, records that came, result
  *
  * The words and the rounds are in kernel/engine.c, the back end is entered
  * only to sleep and to wake.
  */
 #include "internal.h"
 #include "backend.h"
+#include "bulk.h"
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,13 +171,22 @@ static int __attribute__((noinline)) pressed(struct ub_scope *s)
 	return st == UB_BAR_LOST ? ub_lost_error(s) : 0;
 }
 
-static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value)
+/* What the next barrier of the user's tells of records. */
+static inline uint64_t hand_over(struct ub_scope *s)
+{
+	if (likely(!s->notes) || s->lost)
+		return 0;
+	return UB_AUX_NOTE(ub_bulk_close(s->bulk));
+}
+
+static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value,
+			 uint64_t notes)
 {
 	int err;
 
 	if (unlikely(s->lost))
 		return ub_lost_error(s);
-	err = ub_bar_arrive(&s->bar, op, value, s->last);
+	err = ub_bar_arrive(&s->bar, op, value, s->last | notes);
 	if (unlikely(err))
 		return arrive_error(s, err);
 	if (unlikely(ub_bar_pressed(&s->bar)))
@@ -218,9 +229,30 @@ static int __attribute__((noinline, cold)) bad_sum(struct ub_scope *s,
 		       s->level_name);
 }
 
-/* A barrier is complete, with @sum. */
+/* Records came with a barrier of the user's, or go on coming. */
+static int __attribute__((noinline))
+receive(struct ub_scope *s, uint32_t op, const struct ub_window_sum *sum,
+	uint64_t *result)
+{
+	int err;
+
+	if (!s->bulk && ub_msg_bulk(s))
+		return -ENOMEM;
+	if (s->bulk->phase == UB_BULK_IDLE) {
+		s->bulk->full = sum->full;
+		s->bulk->err = sum->aux & (UB_AUX_MIXED | UB_AUX_WINLOST) ?
+			       bad_sum(s, op, sum->aux) : 0;
+	}
+	err = ub_bulk_run(s->bulk, sum->aux >> UB_AUX_NOTE_SHIFT & 15);
+	if (!err && result)
+		*result = s->bulk->full;
+	return err;
+}
+
+/* A barrier is complete, with @sum; @notes: those that are the caller's to see. */
 static inline int finish(struct ub_scope *s, uint32_t op,
-			 const struct ub_window_sum *sum, uint64_t *result)
+			 const struct ub_window_sum *sum, uint64_t notes,
+			 uint64_t *result)
 {
 	uint64_t aux = sum->aux;
 
@@ -231,18 +263,19 @@ static inline int finish(struct ub_scope *s, uint32_t op,
 			   (aux & UB_AUX_LAST_MASK) != UB_AUX_LAST_MASK))
 			ub_add(&s->waited[m], 1);
 	}
-	if (unlikely(aux & (UB_AUX_MIXED | UB_AUX_WINLOST)))
-		return bad_sum(s, op, aux);
+	if (unlikely(aux & (UB_AUX_MIXED | UB_AUX_WINLOST | notes)))
+		return aux & notes ? receive(s, op, sum, result) :
+				     bad_sum(s, op, aux);
 	if (result)
 		*result = sum->full;
 	return 0;
 }
 
 /* The same when the engine has it all. */
-static int finish_bar(struct ub_scope *s, uint64_t *result)
+static int finish_bar(struct ub_scope *s, uint64_t notes, uint64_t *result)
 {
 	s->state = UB_SCOPE_IDLE;
-	return finish(s, s->bar.op, &s->bar.sum, result);
+	return finish(s, s->bar.op, &s->bar.sum, notes, result);
 }
 
 /* A call that does not fit what a former one left behind. */
@@ -270,23 +303,42 @@ static inline int wait_and_end(struct ub_scope *s, int err, uint32_t polls,
 	if (likely(!err))
 		err = wait_for(s, polls);
 	if (likely(!err))
-		err = finish_bar(s, result);
-	else if (err == -ETIMEDOUT)
+		err = finish_bar(s, UB_AUX_NOTE(~0U), result);
+	if (unlikely(err == -ETIMEDOUT))
 		s->pending.call = sync_call;
 	end(s);
 	return err;
 }
 
+/* A time-out interrupted the handing over. */
+static int __attribute__((noinline, cold))
+receive_on(struct ub_scope *s, uint64_t *result)
+{
+	int err = receive(s, s->bar.op, &s->bar.sum, result);
+
+	end(s);
+	return err;
+}
+
+static inline bool receiving(const struct ub_scope *s)
+{
+	return s->state == UB_SCOPE_TIMED_OUT && s->bulk &&
+	       s->bulk->phase != UB_BULK_IDLE;
+}
+
 /* There is no straight path, or not now. */
 static int __attribute__((noinline)) slow(struct ub_scope *s, uint32_t op,
-					  uint64_t value, uint64_t *result)
+					  uint64_t value, uint64_t notes,
+					  uint64_t *result)
 {
 	int err;
 
 	if (likely(s->state == UB_SCOPE_IDLE))
-		err = arrive(s, op, value);
+		err = arrive(s, op, value, notes);
 	else
 		err = check_state(s, sync_call);
+	if (unlikely(!err && receiving(s)))
+		return receive_on(s, result);
 	return wait_and_end(s, err, 0, result);
 }
 
@@ -304,18 +356,24 @@ static __always_inline int whole(struct ub_scope *s, uint32_t op, uint64_t value
 {
 	struct ub_window_sum sum;
 	uint32_t left = UB_POLLS;
+	uint64_t notes;
 	int err = begin(s);
 
 	if (unlikely(err))
 		return err;
-	if (unlikely(s->state != UB_SCOPE_IDLE || !s->bar.nhops))
-		return slow(s, op, value, result);
-	err = ub_bar_straight(&s->bar, op, value, s->last, &left, &sum);
+	if (unlikely(s->state != UB_SCOPE_IDLE))
+		return slow(s, op, value, 0, result);
+	notes = hand_over(s);
+	if (unlikely(!s->bar.nhops))
+		return slow(s, op, value, notes, result);
+	err = ub_bar_straight(&s->bar, op, value, s->last | notes, &left, &sum);
 	if (unlikely(err <= 0))
-		return err ? slow(s, op, value, result) :
+		return err ? slow(s, op, value, notes, result) :
 			     go_on(s, UB_POLLS - left, result);
 	note_wait(s, UB_POLLS - left);
-	err = finish(s, op, &sum, result);
+	err = finish(s, op, &sum, UB_AUX_NOTE(~0U), result);
+	if (unlikely(err == -ETIMEDOUT))
+		s->pending.call = sync_call;
 	end(s);
 	return err;
 }
@@ -354,7 +412,7 @@ int ub_arrive(struct ub_scope *s, enum ub_reduction op, uint64_t value)
 	if (unlikely(err))
 		return err;
 	if (likely(s->state == UB_SCOPE_IDLE)) {
-		err = arrive(s, op, value);
+		err = arrive(s, op, value, hand_over(s));
 		if (likely(!err)) {
 			s->state = UB_SCOPE_ARRIVED;
 			/* The rounds' first flags go out at once. */
@@ -388,6 +446,8 @@ int ub_wait(struct ub_scope *s, uint64_t *result)
 	if (unlikely(err))
 		return err;
 	err = awaitable(s);
+	if (unlikely(!err && receiving(s)))
+		return receive_on(s, result);
 	if (likely(!err))
 		return wait_and_end(s, 0, 0, result);
 	end(s);
@@ -401,6 +461,8 @@ int ub_test(struct ub_scope *s, uint64_t *result)
 	if (unlikely(err))
 		return err;
 	err = awaitable(s);
+	if (!err && receiving(s))
+		return receive_on(s, result);
 	if (!err && !ub_bar_poll(&s->bar)) {
 		enum ub_bar_state st;
 		uint64_t now = ub_now();
@@ -416,7 +478,9 @@ int ub_test(struct ub_scope *s, uint64_t *result)
 			err = -EAGAIN;
 	}
 	if (!err)
-		err = finish_bar(s, result);
+		err = finish_bar(s, UB_AUX_NOTE(~0U), result);
+	if (err == -ETIMEDOUT)
+		s->pending.call = sync_call;
 	end(s);
 	return err;
 }
@@ -462,15 +526,25 @@ void ub_scope_end(struct ub_scope *s)
 	end(s);
 }
 
-int ub_sync_inside(struct ub_scope *s)
+int ub_sync_noted(struct ub_scope *s, uint32_t notes, uint32_t *seen)
 {
 	int err = 0;
 
 	if (s->state == UB_SCOPE_IDLE)
-		err = arrive(s, UB_RED_NONE, 0);
+		err = arrive(s, UB_RED_NONE, 0, UB_AUX_NOTE(notes));
 	if (!err)
 		err = wait_for(s, 0);
-	return err ? err : finish_bar(s, NULL);
+	if (!err)
+		err = finish_bar(s, 0, NULL);
+	*seen = s->bar.sum.aux >> UB_AUX_NOTE_SHIFT & 15;
+	return err;
+}
+
+int ub_sync_inside(struct ub_scope *s)
+{
+	uint32_t seen;
+
+	return ub_sync_noted(s, 0, &seen);
 }
 
 void *ub_mail(struct ub_scope *s)

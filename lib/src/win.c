@@ -118,6 +118,7 @@ int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
 		ub_win_drop(w, used);
 		return err;
 	}
+	w->inner = true;
 	*win = w;
 	return 0;
 }
@@ -133,6 +134,8 @@ int ub_win_create(struct ub_scope *s, size_t bytes, struct ub_win **win)
 		return err;
 	*win = NULL;
 	err = ub_win_make(s, bytes, win);
+	if (!err)
+		(*win)->inner = false;
 	ub_scope_end(s);
 	return err;
 }

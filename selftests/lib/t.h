@@ -64,6 +64,7 @@ static inline int t_end(void)
 } while (0)
 
 static _Thread_local int t_rank = -1;
+static uint64_t t_bytes = 1ULL << 30;	/* of the next arena */
 
 typedef int (*t_member_fn)(struct ub_ctx *ctx, struct ub_scope *world);
 
@@ -94,7 +95,7 @@ static inline int t_start(struct t_job *j, int n, const int *node,
 	int r;
 
 	j->n = n;
-	j->fd = ub_host_arena_create(n, 1ULL << 30);
+	j->fd = ub_host_arena_create(n, t_bytes);
 	if (j->fd < 0) {
 		printf("# %s\n", ub_last_error());
 		return -1;

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+/* bsp.h with int. */
+#include "bsp_calls.h"
