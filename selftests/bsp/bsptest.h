@@ -128,6 +128,7 @@ static unsigned long bspt_random(unsigned long *state, unsigned long below)
 	return below ? (*state >> 8) % below : 0;
 }
 
+/* A file with BSPT_OWN_MAIN calls the wanted case itself, by BSPT_RUN. */
 #ifdef BSPT_CASES
 #define BSPT_DECLARE(name)	void name(void);
 BSPT_CASES(BSPT_DECLARE)
@@ -140,6 +141,7 @@ BSPT_CASES(BSPT_DECLARE)
 		}							\
 	} while (0);
 
+#ifndef BSPT_OWN_MAIN
 int main(int argc, char **argv)
 {
 	const char *want;
@@ -155,6 +157,7 @@ int main(int argc, char **argv)
 	bsp_end();
 	return 0;
 }
+#endif
 #endif
 
 #endif /* BSPTEST_H */
