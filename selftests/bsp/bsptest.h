@@ -71,6 +71,17 @@ static void bspt_failed(const char *file, int line, const char *what)
 #define NOT_REACHED()							\
 	bspt_failed(__FILE__, __LINE__, "the run went on after an error")
 
+/*
+ * After an error of some process, found at the call or in the next bsp_sync(). The
+ * others may get through that, but not through one more.
+ */
+#define ENDED_BY_SYNC()							\
+	do {								\
+		bsp_sync();						\
+		bsp_sync();						\
+		NOT_REACHED();						\
+	} while (0)
+
 /* Bytes that depend on their place and on who wrote them. */
 static unsigned char bspt_byte(long i, int seed)
 {

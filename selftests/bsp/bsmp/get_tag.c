@@ -109,8 +109,7 @@ TEST(null_status, "n=1,2 abort=bsp_get_tag")
 	int tag;
 
 	bsp_get_tag(NULL, &tag);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null_tag, "n=1,2 abort=bsp_get_tag")
@@ -122,6 +121,5 @@ TEST(null_tag, "n=1,2 abort=bsp_get_tag")
 	bsp_send(ME, &tag, NULL, 0);
 	bsp_sync();
 	bsp_get_tag(&status, NULL);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

@@ -201,8 +201,7 @@ TEST(null_tag, "n=1,2 abort=bsp_hpmove")
 	bsp_send(ME, NULL, "abc", 3);
 	bsp_sync();
 	bsp_hpmove(NULL, &payload_at);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null_payload, "n=1,2 abort=bsp_hpmove")
@@ -212,6 +211,5 @@ TEST(null_payload, "n=1,2 abort=bsp_hpmove")
 	bsp_send(ME, NULL, "abc", 3);
 	bsp_sync();
 	bsp_hpmove(&tag_at, NULL);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

@@ -104,8 +104,7 @@ TEST(empty_queue, "n=1,2 abort=bsp_move")
 
 	bsp_sync();
 	bsp_move(&x, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(empty_queue_of_one, "n=2,3 abort=bsp_move by=1")
@@ -117,8 +116,7 @@ TEST(empty_queue_of_one, "n=2,3 abort=bsp_move by=1")
 	bsp_sync();
 	if (ME < 2)
 		bsp_move(&x, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(emptied_queue, "n=1,2 abort=bsp_move")
@@ -128,23 +126,20 @@ TEST(emptied_queue, "n=1,2 abort=bsp_move")
 	receive("abcd");
 	bsp_move(x, sizeof(x));
 	bsp_move(x, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(empty_queue_no_byte, "n=1,2 abort=bsp_move")
 {
 	bsp_move(NULL, 0);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null_buffer, "n=1,2 abort=bsp_move")
 {
 	receive("abcd");
 	bsp_move(NULL, 4);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(negative_size, "n=1,2 abort=bsp_move dialect=classic")
@@ -153,6 +148,5 @@ TEST(negative_size, "n=1,2 abort=bsp_move dialect=classic")
 
 	receive("abcd");
 	bsp_move(x, -1);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

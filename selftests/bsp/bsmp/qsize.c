@@ -93,8 +93,7 @@ TEST(null_packets, "n=1,2 abort=bsp_qsize")
 	bsp_size_t sum;
 
 	bsp_qsize(NULL, &sum);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* In the size_t dialect MulticoreBSP takes a NULL here for "not wanted". */
@@ -103,6 +102,5 @@ TEST(null_bytes, "n=1,2 abort=bsp_qsize dialect=classic")
 	bsp_nprocs_t n;
 
 	bsp_qsize(&n, NULL);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

@@ -187,16 +187,14 @@ TEST(large_tag, "n=1,2")
 TEST(different_sizes, "n=2,3 abort=bsp_set_tagsize ours")
 {
 	set(ME == 1 ? 4 : 8);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(of_some_only, "n=2,3 abort=bsp_set_tagsize ours")
 {
 	if (ME == 1)
 		set(4);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* Also with a value that changes nothing the call is everyone's. */
@@ -206,27 +204,23 @@ TEST(of_some_only_with_equal_value, "n=2,3 abort=bsp_set_tagsize ours")
 	bsp_sync();
 	if (ME == 0)
 		set(4);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(negative, "n=1,2 abort=bsp_set_tagsize dialect=classic")
 {
 	set((bsp_size_t)-1);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(negative_of_one, "n=2,3 abort=bsp_set_tagsize by=1 dialect=classic")
 {
 	set(ME == 1 ? (bsp_size_t)-8 : 8);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null, "n=1,2 abort=bsp_set_tagsize")
 {
 	bsp_set_tagsize(NULL);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

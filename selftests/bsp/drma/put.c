@@ -161,7 +161,7 @@ TEST(swap, "n=2,4")
 	EQUAL(x, 100 + partner);
 }
 
-TEST(total_exchange, "n=1,2,3,4,8")
+TEST(total_exchange, "n=1,2,3,4,16")
 {
 	int i, x;
 

@@ -13,8 +13,7 @@ int main(void)
 	bsp_sync();
 	if (ME == 0)
 		bsp_put(2, &x, &area, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 	bsp_end();
 	return 0;
 }

@@ -13,8 +13,7 @@ static int mine(void)
 
 static void rest(void)
 {
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(put, "n=1,3 abort=bsp_put")

@@ -2,7 +2,7 @@
 /* main() itself is the SPMD section; its processes are numbered from 0. */
 #include "bsptest.h"
 
-PROGRAM("n=1,2,3,4,8");
+PROGRAM("n=1,2,3,4,8,16");
 
 int main(void)
 {

@@ -122,8 +122,7 @@ TEST(inside_is_not_registered, "n=1,2 abort=bsp_put")
 	bsp_push_reg(area, sizeof(area));
 	bsp_sync();
 	bsp_put(0, &x, area + 1, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* Overlapping registrations of different places on different processes. */

@@ -24,8 +24,7 @@ TEST(bounds_beyond_32_bits, "n=1,2 abort=bsp_put dialect=size_t")
 	bsp_push_reg(area, sizeof(area));
 	bsp_sync();
 	bsp_put((ME + 1) % NPROCS, &x, area, size + 1, 1);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* An offset beyond 2^31, in a block whose other pages are never touched. */

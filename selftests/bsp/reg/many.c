@@ -61,8 +61,7 @@ TEST(many_of_one_address_bounds, "n=1,2 abort=bsp_put")
 		bsp_pop_reg(area);
 	bsp_sync();
 	bsp_put(0, "y", area, 500, 1);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* Pushed and popped again and again: nothing accumulates. */

@@ -61,8 +61,7 @@ TEST(smaller_again_in_one_step, "n=1,2 abort=bsp_get")
 	bsp_push_reg(buf, 4);
 	bsp_sync();
 	bsp_get((ME + 1) % NPROCS, buf, 0, x, 5);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(pop_brings_the_older_back, "n=1,2,3")

@@ -27,8 +27,7 @@ TEST(put_to_one_without_part, "n=2,3 abort=bsp_put by=0")
 	bsp_sync();
 	if (ME == 0)
 		bsp_put(1, &x, &a, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(get_from_one_without_part, "n=2,3 abort=bsp_get by=0")
@@ -39,8 +38,7 @@ TEST(get_from_one_without_part, "n=2,3 abort=bsp_get by=0")
 	bsp_sync();
 	if (ME == 0)
 		bsp_get(1, &a, 0, &x, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(nothing_to_one_without_part, "n=2,3")
@@ -61,8 +59,7 @@ TEST(use_of_null, "n=2,3 abort=bsp_put by=1")
 	bsp_sync();
 	if (ME == 1)
 		bsp_put(0, &x, NULL, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(nobody_takes_part, "n=1,2,3")
@@ -76,15 +73,13 @@ TEST(nobody_takes_part, "n=1,2,3")
 TEST(null_with_size, "n=1,2 abort=bsp_push_reg")
 {
 	bsp_push_reg(NULL, 4);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null_with_size_of_one, "n=2,3 abort=bsp_push_reg by=1")
 {
 	bsp_push_reg(ME == 1 ? NULL : &a, sizeof(a));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* A NULL for a slot says nothing of the address in other slots. */
@@ -135,8 +130,7 @@ TEST(null_popped_slot_is_gone, "n=2,3 abort=bsp_put by=0")
 	bsp_sync();
 	if (ME == 0)
 		bsp_put(0, &x, &a, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null_pops_of_several, "n=3,4")
@@ -167,8 +161,7 @@ TEST(null_pop_ambiguous, "n=2,3 abort=bsp_pop_reg ours")
 	bsp_push_reg(NULL, 0);
 	bsp_sync();
 	bsp_pop_reg(NULL);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null_pop_of_different_slots, "n=2 abort=bsp_pop_reg ours")
@@ -177,8 +170,7 @@ TEST(null_pop_of_different_slots, "n=2 abort=bsp_pop_reg ours")
 	bsp_push_reg(ME == 1 ? &a : NULL, ME == 1 ? sizeof(a) : 0);
 	bsp_sync();
 	bsp_pop_reg(NULL);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(null_pop_of_named_slot_with_address, "n=2,3 abort=bsp_pop_reg ours")
@@ -186,6 +178,5 @@ TEST(null_pop_of_named_slot_with_address, "n=2,3 abort=bsp_pop_reg ours")
 	bsp_push_reg(&a, sizeof(a));
 	bsp_sync();
 	bsp_pop_reg(ME == 1 ? NULL : &a);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

@@ -129,16 +129,14 @@ TEST(push_against_pop, "n=2,3 fails err=bsp.(push|pop).reg ours")
 		bsp_pop_reg(buf);
 	else
 		bsp_push_reg(buf, 16);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(push_of_some_only, "n=2,3 abort=bsp_push_reg ours")
 {
 	if (ME == 0)
 		bsp_push_reg(buf, 16);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(one_push_more, "n=2,3 abort=bsp_push_reg ours")
@@ -146,6 +144,5 @@ TEST(one_push_more, "n=2,3 abort=bsp_push_reg ours")
 	bsp_push_reg(buf, 16);
 	if (ME == 1)
 		bsp_push_reg(other, 16);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

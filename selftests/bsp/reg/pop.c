@@ -73,8 +73,7 @@ TEST(put_after_the_step, "n=1,2 abort=bsp_put")
 	bsp_pop_reg(&area);
 	bsp_sync();
 	bsp_put(0, &x, &area, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(get_after_the_step, "n=1,2 abort=bsp_get")
@@ -86,15 +85,13 @@ TEST(get_after_the_step, "n=1,2 abort=bsp_get")
 	bsp_pop_reg(&area);
 	bsp_sync();
 	bsp_get(0, &area, 0, &x, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(never_registered, "n=1,2 abort=bsp_pop_reg")
 {
 	bsp_pop_reg(&area);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(never_registered_by_one, "n=2,3 abort=bsp_pop_reg")
@@ -102,8 +99,7 @@ TEST(never_registered_by_one, "n=2,3 abort=bsp_pop_reg")
 	bsp_push_reg(&area, sizeof(area));
 	bsp_sync();
 	bsp_pop_reg(ME == 1 ? &other : &area);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(once_too_often, "n=1,2 abort=bsp_pop_reg")
@@ -113,8 +109,7 @@ TEST(once_too_often, "n=1,2 abort=bsp_pop_reg")
 	bsp_pop_reg(&area);
 	bsp_sync();
 	bsp_pop_reg(&area);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(once_too_often_in_one_step, "n=1,2 abort=bsp_pop_reg")
@@ -123,8 +118,7 @@ TEST(once_too_often_in_one_step, "n=1,2 abort=bsp_pop_reg")
 	bsp_sync();
 	bsp_pop_reg(&area);
 	bsp_pop_reg(&area);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(inside_of_an_area, "n=1,2 abort=bsp_pop_reg")
@@ -134,8 +128,7 @@ TEST(inside_of_an_area, "n=1,2 abort=bsp_pop_reg")
 	bsp_push_reg(areas, sizeof(areas));
 	bsp_sync();
 	bsp_pop_reg(&areas[1]);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(different_slots, "n=2,3 abort=bsp_pop_reg")
@@ -144,8 +137,7 @@ TEST(different_slots, "n=2,3 abort=bsp_pop_reg")
 	bsp_push_reg(&other, sizeof(other));
 	bsp_sync();
 	bsp_pop_reg(ME == 0 ? &area : &other);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* One address, but it is the second slot of process 0 and the first of the others. */
@@ -155,8 +147,7 @@ TEST(different_slots_of_one_address, "n=2,3 abort=bsp_pop_reg")
 	bsp_push_reg(ME == 0 ? &area : &other, sizeof(area));
 	bsp_sync();
 	bsp_pop_reg(&area);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(of_some_only, "n=2,3 abort=bsp_pop_reg ours")
@@ -165,8 +156,7 @@ TEST(of_some_only, "n=2,3 abort=bsp_pop_reg ours")
 	bsp_sync();
 	if (ME == 0)
 		bsp_pop_reg(&area);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* Slots need not go in the reverse order. */

@@ -39,8 +39,7 @@ TEST(put_in_the_same_step, "n=1,2 abort=bsp_put")
 
 	bsp_push_reg(&area, sizeof(area));
 	bsp_put(0, &x, &area, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(get_in_the_same_step, "n=1,2 abort=bsp_get")
@@ -49,8 +48,7 @@ TEST(get_in_the_same_step, "n=1,2 abort=bsp_get")
 
 	bsp_push_reg(&area, sizeof(area));
 	bsp_get(0, &area, 0, &x, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(hpput_in_the_same_step, "n=1,2 abort=bsp_hpput")
@@ -59,8 +57,7 @@ TEST(hpput_in_the_same_step, "n=1,2 abort=bsp_hpput")
 
 	bsp_push_reg(&area, sizeof(area));
 	bsp_hpput(0, &x, &area, 0, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(hpget_in_the_same_step, "n=1,2 abort=bsp_hpget")
@@ -69,8 +66,7 @@ TEST(hpget_in_the_same_step, "n=1,2 abort=bsp_hpget")
 
 	bsp_push_reg(&area, sizeof(area));
 	bsp_hpget(0, &area, 0, &x, sizeof(x));
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* Registering changes nothing in the memory. */
@@ -112,6 +108,5 @@ TEST(new_size_not_before_sync, "n=1,2 abort=bsp_put")
 	bsp_sync();
 	bsp_push_reg(buf, 8);
 	bsp_put((ME + 1) % NPROCS, x, buf, 0, 8);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }

@@ -24,8 +24,7 @@ TEST(remote_smaller, "n=2,3 abort=bsp_put by=1")
 	bsp_sync();
 	if (ME == 1)
 		bsp_put(0, &x, area, 10, 1);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(remote_smaller_get, "n=2,3 abort=bsp_get by=1")
@@ -36,8 +35,7 @@ TEST(remote_smaller_get, "n=2,3 abort=bsp_get by=1")
 	bsp_sync();
 	if (ME == 1)
 		bsp_get(0, area, 9, &x, 2);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 /* An address with size 0 may still reach the memory of the others. */
@@ -67,8 +65,7 @@ TEST(size_0_has_nothing, "n=2,3 abort=bsp_put by=1")
 	bsp_sync();
 	if (ME == 1)
 		bsp_put(0, &x, &area, 0, 1);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(size_0_everywhere, "n=1,2,3")
@@ -88,8 +85,7 @@ TEST(negative_size, "n=1,2 abort=bsp_push_reg dialect=classic")
 	int area;
 
 	bsp_push_reg(&area, -4);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
 
 TEST(negative_size_of_one, "n=2,3 abort=bsp_push_reg by=1 dialect=classic")
@@ -97,6 +93,5 @@ TEST(negative_size_of_one, "n=2,3 abort=bsp_push_reg by=1 dialect=classic")
 	int area;
 
 	bsp_push_reg(&area, ME == 1 ? -1 : 4);
-	bsp_sync();
-	NOT_REACHED();
+	ENDED_BY_SYNC();
 }
