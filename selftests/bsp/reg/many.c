@@ -101,7 +101,7 @@ TEST(many_in_any_order, "n=2 limit=40")
 		EQUAL(area[i * 1231 % 5000], last);
 }
 
-TEST(many_null, "n=2,3 limit=40")
+TEST(many_null, "n=2,3 limit=40 ours")
 {
 	int i, x = 3;
 

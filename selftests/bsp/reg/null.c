@@ -102,7 +102,7 @@ TEST(null_beside_address, "n=2,3,4")
 }
 
 /* NULL pops the slot that the others name. */
-TEST(null_pop_matches_older, "n=2,3")
+TEST(null_pop_matches_older, "n=2,3 ours")
 {
 	int me = ME, n = NPROCS, x = me;
 
@@ -133,7 +133,7 @@ TEST(null_popped_slot_is_gone, "n=2,3 abort=bsp_put by=0")
 	ENDED_BY_SYNC();
 }
 
-TEST(null_pops_of_several, "n=3,4")
+TEST(null_pops_of_several, "n=3,4 ours")
 {
 	int me = ME, x = me;
 
