@@ -65,12 +65,12 @@ check:
 check-long:
 	@selftests/run-lanes --long $(LANES)
 
-# BENCH="put --size 4K": one test; as processes, or in two VMs
-BENCH ?= all
+# FABRIC=host: only what needs no VM; ROWS="sync put": some of the comparison
 bench:
 	@.ci/setup build bench $(if $(filter host,$(FABRIC)),,kernel rig)
 	@$(MAKE) --no-print-directory -s lib tools $(if $(filter host,$(FABRIC)),,modules)
-	@FABRIC='$(FABRIC)' tools/ubperf/bench.sh
+	@$(MAKE) --no-print-directory -s -f tools/ubperf/peers/peers.mk
+	@FABRIC='$(FABRIC)' ROWS='$(ROWS)' tools/ubperf/bench.sh
 
 # The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
 # and only by modules_install.
@@ -111,7 +111,8 @@ help:
 	@echo 'make demo          the tour, in VMs; FABRIC=host: in processes, without QEMU'
 	@echo 'make check         all tests; LANES="a b" for some; selftests/run-lanes --list'
 	@echo 'make check-long    the same with longer time and more rounds'
-	@echo 'make bench         ubperf with 2 and 4 ranks in VMs, or FABRIC=host; tables, ratios'
+	@echo 'make bench         libub beside Open MPI, MPICH and others, ubperf with 2 and 4 ranks'
+	@echo '                   in VMs, or FABRIC=host; tables, ratios, JSON in build/bench'
 	@echo 'make install       to $$DESTDIR$$PREFIX ($(PREFIX)); modules_install: the modules'
 	@echo 'make setup         installs the Debian packages that all this needs (.ci/packages)'
 	@echo 'make clean         removes what was built'

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What "make bench" runs: ubperf, all tests, with 2 and 4 ranks, and the ratios
-# that matter. FABRIC=host runs them as processes of this machine; otherwise as
+# What "make bench" runs: first libub on the host back end side by side with its
+# peers (side/). Then ubperf, all tests, with 2 and 4 ranks, and the ratios that
+# matter. FABRIC=host runs those as processes of this machine, too; otherwise as
 # VMs, with the module loaded in each, a second, driverless device on the same
 # memory for the bare mapping, and a VDE switch on a unix socket between them
 # for TCP; the host's own network is not touched. JSON stays in build/bench/.
+# ROWS="sync put": those groups of the comparison, and nothing else.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "$0")")/../.."
@@ -33,6 +35,9 @@ measure()
 		tools/ubperf/guest-net.sh "$@"
 }
 
+python3 tools/ubperf/side/side.py host ${ROWS:+--only "${ROWS// /,}"} --json "$out/side-host.json"
+[ -z "${ROWS:-}" ] || exit 0
+echo
 if [ "${FABRIC:-}" != host ]; then
 	vde_switch -sock "$work/switch" -mod 600 -daemon -pidfile "$work/pid"
 	for ((i = 0; i < 50; i++)); do

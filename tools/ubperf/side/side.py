@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Measures libub side by side with its peers, and says where a bar is missed.
+
+usage: side.py PLACE [--rounds N] [--only GROUP[,GROUP]] [--quick] [--json FILE]
+
+PLACE is host. Run at the top of the tree, after "make bench" or
+"make -f tools/ubperf/peers/peers.mk" has built the peers. The exit status does
+not tell whether bars are met: times are for reading.
+"""
+import argparse
+import importlib
+import json
+import os
+import platform
+import sys
+
+from contest import Record, result
+from show import show_head, show_row
+
+
+def machine():
+    model = ""
+    with open("/proc/cpuinfo") as f:
+        for text in f:
+            if text.startswith("model name"):
+                model = text.split(":", 1)[1].strip()
+                break
+    return {"cpus": len(os.sched_getaffinity(0)), "model": model,
+            "kernel": platform.release(),
+            "load": [round(x, 2) for x in os.getloadavg()]}
+
+
+def arguments(places):
+    p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    p.add_argument("place", choices=places)
+    p.add_argument("--rounds", type=int, default=7, metavar="N")
+    p.add_argument("--only", default="", metavar="GROUP[,GROUP]")
+    p.add_argument("--quick", action="store_true",
+                   help="few operations: to see that it works")
+    p.add_argument("--json", default="", metavar="FILE")
+    p.add_argument("--list", action="store_true", help="names of the groups")
+    return p.parse_args()
+
+
+def chosen(groups, only):
+    if not only:
+        return groups
+    unknown = [name for name in only.split(",") if name not in groups]
+    if unknown:
+        sys.exit("side.py: there is no group '%s'; there are %s" %
+                 (unknown[0], " ".join(groups)))
+    return {name: groups[name] for name in only.split(",")}
+
+
+def measure(groups, rounds):
+    """Group by group, so that what is compared stays together."""
+    for group in groups.values():
+        record = Record(group)
+        for number in range(rounds):
+            record.play(number)
+        for row in group.rows:
+            yield result(record, row)
+
+
+def main():
+    o = arguments(["host"])
+    place = importlib.import_module(o.place)
+    groups = place.groups(o.quick)
+    if o.list:
+        print(" ".join(groups))
+        return
+    groups = chosen(groups, o.only)
+    where = machine()
+    print("%d CPUs, %s, Linux %s, load %s; %d rounds, times in ns, medians of rounds" %
+          (where["cpus"], where["model"], where["kernel"],
+           " ".join("%.2f" % x for x in where["load"]), o.rounds))
+    for text in place.SETTINGS:
+        print(text)
+    print()
+    show_head()
+    rows = []
+    for row in measure(groups, o.rounds):
+        show_row(row)
+        sys.stdout.flush()
+        rows.append(row)
+    if o.json:
+        with open(o.json, "w") as f:
+            json.dump({"version": 1, "place": o.place, "machine": where,
+                       "settings": place.SETTINGS, "rounds": o.rounds, "rows": rows},
+                      f, indent=1)
+        print("(%s)" % o.json)
+
+
+if __name__ == "__main__":
+    main()
