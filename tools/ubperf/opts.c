@@ -9,13 +9,14 @@
 #include "ubperf.h"
 
 enum {
-	OPT_SIZE = 256, OPT_ITERS, OPT_WARMUP, OPT_BATCH, OPT_FABRIC, OPT_JSON,
-	OPT_CHECK, OPT_SLEEP, OPT_LATE, OPT_LEVEL, OPT_RAW, OPT_TCP,
+	OPT_SIZE = 256, OPT_ITERS, OPT_BUDGET, OPT_WARMUP, OPT_BATCH, OPT_FABRIC,
+	OPT_JSON, OPT_CHECK, OPT_SLEEP, OPT_LATE, OPT_LEVEL, OPT_RAW, OPT_TCP,
 };
 
 static const struct option options[] = {
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "iters", required_argument, NULL, OPT_ITERS },
+	{ "budget", required_argument, NULL, OPT_BUDGET },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "batch", required_argument, NULL, OPT_BATCH },
 	{ "fabric", required_argument, NULL, OPT_FABRIC },
@@ -127,6 +128,9 @@ static void option(struct perf_opts *o, int c, const char *usage)
 	case OPT_ITERS:
 		o->iters = number("iters", optarg, 1);
 		break;
+	case OPT_BUDGET:
+		o->budget_ms = number("budget", optarg, 1);
+		break;
 	case OPT_WARMUP:
 		o->warmup = number("warmup", optarg, 0);
 		break;
@@ -171,7 +175,9 @@ void perf_parse(struct perf_opts *o, const char *usage,
 {
 	int c;
 
-	*o = (struct perf_opts){ .warmup = -1, .late_ms = 10000, .level = "board" };
+	*o = (struct perf_opts){
+		.warmup = -1, .budget_ms = 2000, .late_ms = 10000, .level = "board",
+	};
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
 		option(o, c, usage);
 	if (optind + 1 != argc) {

@@ -11,8 +11,7 @@
 
 #define SHORT_NS	1000	/* below: look at the clock once per batch */
 #define BATCH		16
-#define PROBE		64	/* operations to see how long they take */
-#define BUDGET_NS	2e9
+#define PROBE		64	/* operations to see how long they take, at most about so many */
 
 struct figures {
 	double min, mean, p50, p90, p99, max;
@@ -155,24 +154,41 @@ static enum perf_verdict verify(struct perf *p, const struct perf_test *t,
 	return p->team->max(p, v);
 }
 
+/* How long operations take, by few of them where they take long. */
+static struct pace probe(struct perf *p, const struct perf_test *t, struct perf_run *r,
+			 long most, double budget)
+{
+	struct pace pace;
+	long count = 1, all = 0;
+
+	do {
+		pace = warm_up(p, t, r, count);
+		all += count;
+		count *= 4;
+	} while (all < most && count * pace.mean < budget);
+	return pace;
+}
+
 /* Warms up and fills in iterations and batch of @row; the number of batches. */
 static long plan(struct perf *p, const struct perf_test *t, struct perf_run *r,
 		 struct perf_row *row)
 {
 	const struct perf_opts *o = p->o;
 	struct pace pace = { 0, 0 };
+	double budget = o->budget_ms * 1e6;
 	long warm, n;
 
 	row->iters = o->iters ? o->iters : t->iters;
 	if (row->iters > 1)
-		pace = warm_up(p, t, r, row->iters < PROBE ? row->iters : PROBE);
+		pace = probe(p, t, r, row->iters < PROBE ? row->iters : PROBE,
+			     budget / 10);
 	warm = o->warmup >= 0 ? o->warmup : row->iters / 10;
-	if (o->warmup < 0 && warm * pace.mean > BUDGET_NS / 10)
-		warm = BUDGET_NS / 10 / pace.mean;
+	if (o->warmup < 0 && warm * pace.mean > budget / 10)
+		warm = budget / 10 / pace.mean;
 	if (warm)
 		pace = warm_up(p, t, r, warm);
-	if (!o->iters && row->iters * pace.mean > BUDGET_NS)
-		row->iters = BUDGET_NS / pace.mean + 10;
+	if (!o->iters && row->iters * pace.mean > budget)
+		row->iters = budget / pace.mean + 10;
 	if (t->before)
 		row->batch = 1;
 	else if (o->batch)

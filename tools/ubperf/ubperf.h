@@ -32,7 +32,8 @@ struct perf_opts {
 	const char *level;	/* of the machine file, for inner scopes */
 	size_t size[PERF_SIZES];
 	int nsizes;		/* 0: the test's own size */
-	long iters;		/* 0: the test's own, cut to BUDGET */
+	long iters;		/* 0: the test's own, cut to the budget */
+	long budget_ms;
 	long warmup;		/* -1: a tenth of the iterations */
 	long batch;		/* 0: by how long an operation takes */
 	long late_ms;		/* idle: how late rank 0 is */

@@ -42,7 +42,8 @@ class Pick:
 
 @dataclass
 class Bar:
-    """time: ours / theirs at most limit. speed: theirs / ours at least limit.
+    """Against the first pick of the run that peer names.
+    time: ours / theirs at most limit. speed: theirs / ours at least limit.
     minus: ours - theirs at most limit ns. alone: ours at most limit.
     unless: does not count where that peer is the faster one.
     aim: not a bar, but what to aim at."""
@@ -238,7 +239,7 @@ def result(record, row):
         s["ratio"] = compare(ours, theirs, "time")
         s["bars"] = []
         out["peers"].append(s)
-        by_run[pick.run] = (s, theirs)
+        by_run.setdefault(pick.run, (s, theirs))
     out["bars"] = []
     for bar in row.bars:
         if bar.kind == "alone":

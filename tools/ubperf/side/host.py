@@ -260,6 +260,7 @@ def groups(quick):
     return found
 
 
+TITLE = "host back end"
 SETTINGS = [
     "Open MPI: " + " ".join(OPENMPI) + "; " + " ".join(BOUND) + ", spinning, or, with more "
     "ranks than CPUs, " + " ".join(YIELDING),

@@ -4,9 +4,11 @@
 
 usage: side.py PLACE [--rounds N] [--only GROUP[,GROUP]] [--quick] [--json FILE]
 
-PLACE is host. Run at the top of the tree, after "make bench" or
-"make -f tools/ubperf/peers/peers.mk" has built the peers. The exit status does
-not tell whether bars are met: times are for reading.
+PLACE is where: host, processes of this machine on the host back end; vm, the same
+on the device, inside one VM; guests, rank 0 of several VMs, for all of them. Run
+at the top of the tree, after "make -f tools/ubperf/peers/peers.mk" has built the
+peers. With --json - the table goes to standard error. The exit status does not
+tell whether bars are met: times are for reading.
 """
 import argparse
 import importlib
@@ -64,16 +66,19 @@ def measure(groups, rounds):
 
 
 def main():
-    o = arguments(["host"])
+    o = arguments(["host", "vm", "guests"])
     place = importlib.import_module(o.place)
     groups = place.groups(o.quick)
     if o.list:
         print(" ".join(groups))
         return
     groups = chosen(groups, o.only)
+    json_out = open(o.json, "w") if o.json not in ("", "-") else sys.stdout
+    if o.json == "-":
+        sys.stdout = sys.stderr
     where = machine()
-    print("%d CPUs, %s, Linux %s, load %s; %d rounds, times in ns, medians of rounds" %
-          (where["cpus"], where["model"], where["kernel"],
+    print("%s: %d CPUs, %s, Linux %s, load %s; %d rounds, times in ns, medians of rounds" %
+          (place.TITLE, where["cpus"], where["model"], where["kernel"],
            " ".join("%.2f" % x for x in where["load"]), o.rounds))
     for text in place.SETTINGS:
         print(text)
@@ -85,10 +90,10 @@ def main():
         sys.stdout.flush()
         rows.append(row)
     if o.json:
-        with open(o.json, "w") as f:
-            json.dump({"version": 1, "place": o.place, "machine": where,
-                       "settings": place.SETTINGS, "rounds": o.rounds, "rows": rows},
-                      f, indent=1)
+        json.dump({"version": 1, "place": place.TITLE, "machine": where,
+                   "settings": place.SETTINGS, "rounds": o.rounds, "rows": rows},
+                  json_out, indent=1)
+        json_out.write("\n")
         print("(%s)" % o.json)
 
 
