@@ -38,16 +38,14 @@ across()
 		tools/ubperf/guest-side.sh --rounds "${ROUNDS:-5}" "${side[@]}"
 }
 
-switch_start
-for n in "${@:-1 2 4}"; do
-	for n in $n; do
-		if [ "$n" = 1 ]; then
-			one_vm >"$work/json"
-		else
-			across "$n" >"$work/json"
-		fi
-		mv "$work/json" "$out/side-vm-$n.json"
-		echo "($out/side-vm-$n.json)"
-		echo
-	done
+switch_start "$work"
+[ $# -gt 0 ] || set -- 1 2 4
+for n in "$@"; do
+	if [ "$n" = 1 ]; then
+		one_vm >"$work/json"
+	else
+		across "$n" >"$work/json"
+	fi
+	mv "$work/json" "$out/side-vm-$n.json"
+	printf '(%s)\n\n' "$out/side-vm-$n.json"
 done

@@ -37,7 +37,7 @@ measure()
 python3 tools/ubperf/side/side.py host ${ROWS:+--only "${ROWS// /,}"} --json "$out/side-host.json"
 [ -z "${ROWS:-}" ] || exit 0
 echo
-[ "${FABRIC:-}" = host ] || switch_start
+[ "${FABRIC:-}" = host ] || switch_start "$work"
 echo "$(nproc) CPUs, load $(cut -d' ' -f1-3 /proc/loadavg)"
 for n in 2 4; do
 	echo

@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 #
 # To be sourced: a switch that only the VMs of one run are on, by unix sockets;
-# the host's own network is not touched. $work is a folder of the caller's.
+# the host's own network is not touched.
 
-# Sets switch_qemu, which gives each node a port, and switch_pid.
+# switch_start FOLDER: sets switch_qemu, which gives each node a port, and
+# switch_pid.
 switch_start()
 {
-	local i
+	local i work=$1
 	vde_switch -sock "$work/switch" -mod 600 -daemon -pidfile "$work/pid"
 	for ((i = 0; i < 50; i++)); do
 		[ ! -s "$work/pid" ] || [ ! -S "$work/switch/ctl" ] || break

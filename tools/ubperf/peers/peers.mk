@@ -18,22 +18,23 @@ PEERS_SHARED := $(PEERS_OUT)/peer.o \
 		$(LIB_DIR)/libub.a
 
 .DEFAULT_GOAL := peers
-.PHONY: peers openmpi mpich pthread
-peers: openmpi mpich pthread
-openmpi mpich pthread: %: $(PEERS_OUT)/ubperf-%
+.PHONY: peers openmpi mpich pthread bsp
+peers: openmpi mpich pthread $(if $(wildcard lib/include/bsp.h),bsp)
+openmpi mpich pthread bsp: %: $(PEERS_OUT)/ubperf-%
 
 $(PEERS_OUT)/ubperf-openmpi $(PEERS_OUT)/ubperf-mpich: $(PEERS_OUT)/ubperf-%: \
 		$(PEERS_OUT)/%.o $(PEERS_SHARED)
 	mpicc.$* -o $@ $^ $(LIB_LIBS) -ljson-c
 
-$(PEERS_OUT)/ubperf-pthread: $(PEERS_OUT)/pthread.o $(PEERS_SHARED)
+$(PEERS_OUT)/ubperf-pthread $(PEERS_OUT)/ubperf-bsp: $(PEERS_OUT)/ubperf-%: \
+		$(PEERS_OUT)/%.o $(PEERS_SHARED)
 	$(CC) -o $@ $^ $(LIB_LIBS) -ljson-c
 
 $(PEERS_OUT)/openmpi.o $(PEERS_OUT)/mpich.o: $(PEERS_OUT)/%.o: $(PEERS_DIR)/mpi.c
 	@mkdir -p $(@D)
 	mpicc.$* $(PEERS_CFLAGS) -DPEER_NAME='"$*"' -c -o $@ $<
 
-$(PEERS_OUT)/peer.o $(PEERS_OUT)/pthread.o: $(PEERS_OUT)/%.o: $(PEERS_DIR)/%.c
+$(PEERS_OUT)/peer.o $(PEERS_OUT)/pthread.o $(PEERS_OUT)/bsp.o: $(PEERS_OUT)/%.o: $(PEERS_DIR)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(PEERS_CFLAGS) -c -o $@ $<
 

@@ -7,15 +7,27 @@
 
 quota=$1
 shift
+
+# Files are never created: where v1 is mounted, v2's root is a plain tmpfs.
+limit()
+{
+	if [ -e "$1/cpu.max" ]; then
+		echo "$quota 100000" >"$1/cpu.max"
+	elif [ -e "$1/cpu.cfs_quota_us" ]; then
+		echo "$quota" >"$1/cpu.cfs_quota_us"
+	else
+		return 1
+	fi 2>/dev/null
+}
+
 dir=
 for root in /sys/fs/cgroup /sys/fs/cgroup/cpu,cpuacct /sys/fs/cgroup/cpu; do
-	if [ -e $root/cgroup.controllers ]; then
-		echo +cpu >$root/cgroup.subtree_control
-	fi 2>/dev/null
+	[ -e $root/cgroup.procs ] || continue
+	[ ! -e $root/cgroup.controllers ] ||
+		{ echo +cpu >$root/cgroup.subtree_control; } 2>/dev/null
 	try=$root/ubperf-$$
 	mkdir $try 2>/dev/null || continue
-	if { echo "$quota 100000" >$try/cpu.max; } 2>/dev/null ||
-	   { echo "$quota" >$try/cpu.cfs_quota_us; } 2>/dev/null; then
+	if limit $try; then
 		dir=$try
 		break
 	fi
