@@ -8,7 +8,7 @@
 # have targets of the same names as this one, or other flags for the library.
 
 .DEFAULT_GOAL := all
-.PHONY: all modules lib tools selftests demo check check-long bench clean
+.PHONY: all modules lib tools selftests demo check check-long bench bench-vm clean
 .PHONY: install modules_install help setup need-build need-kernel
 
 FRAGMENTS := $(wildcard lib/lib.mk lib/examples/examples.mk tools/*/*.mk)
@@ -65,12 +65,19 @@ check:
 check-long:
 	@selftests/run-lanes --long $(LANES)
 
-# BENCH="put --size 4K": one test; as processes, or in two VMs
-BENCH ?= all
+# FABRIC=host: only what needs no VM; ROWS="sync put": some of the comparison
 bench:
 	@.ci/setup build bench $(if $(filter host,$(FABRIC)),,kernel rig)
 	@$(MAKE) --no-print-directory -s lib tools $(if $(filter host,$(FABRIC)),,modules)
-	@FABRIC='$(FABRIC)' tools/ubperf/bench.sh
+	@$(MAKE) --no-print-directory -s -f tools/ubperf/peers/peers.mk
+	@FABRIC='$(FABRIC)' ROWS='$(ROWS)' tools/ubperf/bench.sh
+
+# NODES="1 2": not also in 4 VMs
+bench-vm:
+	@.ci/setup build bench kernel rig
+	@$(MAKE) --no-print-directory -s lib tools modules
+	@$(MAKE) --no-print-directory -s -f tools/ubperf/peers/peers.mk
+	@tools/ubperf/bench-vm.sh $(NODES)
 
 # The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
 # and only by modules_install.
@@ -110,7 +117,9 @@ help:
 	@echo 'make demo          the tour, in VMs; FABRIC=host: in processes, without QEMU'
 	@echo 'make check         all tests; LANES="a b" for some; selftests/run-lanes --list'
 	@echo 'make check-long    the same with longer time and more rounds'
-	@echo 'make bench         ubperf with 2 and 4 ranks in VMs, or FABRIC=host; tables, ratios'
+	@echo 'make bench         libub beside Open MPI, MPICH and others, ubperf with 2 and 4 ranks'
+	@echo '                   in VMs, or FABRIC=host; tables, ratios, JSON in build/bench'
+	@echo 'make bench-vm      the device in one VM, and in 2 and 4 beside Open MPI over TCP'
 	@echo 'make install       to $$DESTDIR$$PREFIX ($(PREFIX)); modules_install: the modules'
 	@echo 'make setup         installs the Debian packages that all this needs (.ci/packages)'
 	@echo 'make clean         removes what was built'

@@ -40,19 +40,22 @@ sane()
 	assert top["version"] == 1
 	for r in top["rows"]:
 	    if "skipped" in r:
-	        assert r["test"] == "barrier-ioctl", r
+	        assert r["test"] in ("barrier-ioctl", "scope-enter"), r
 	        continue
-	    assert 0 < r["min_ns"] <= r["p50_ns"] <= r["p99_ns"] <= r["max_ns"], r
+	    assert 0 < r["min_ns"] <= r["p50_ns"] <= r["p90_ns"] <= r["p99_ns"] <= r["max_ns"], r
+    assert r["min_ns"] <= r["mean_ns"] <= r["max_ns"], r
+    assert r["clock"] == ("cpu" if r["test"] in ("barrier-cpu", "idle") else "wall"), r
 	    assert r["checked"] and "wrong_data" not in r, r
 	    assert r["iterations"] > 0 and 0 <= r["slowest_rank"] < r["members"], r
 	    assert r["members"] == int(sys.argv[2]) and r["fabric"] == "host", r
 	    if r["size"]:
-	        assert abs(r["gb_per_s"] - r["size"] / r["p50_ns"]) < 0.01 * r["gb_per_s"] + 0.01, r
+	        bytes = r["size"] * r.get("messages", 1)
+        assert abs(r["gb_per_s"] - bytes / r["p50_ns"]) < 0.01 * r["gb_per_s"] + 0.01, r
 	print(" ".join(r["test"] for r in top["rows"]))
 	END
 }
 
-all="pingpong barrier barrier-ioctl put get atomic map-read map-write private-copy raw-read raw-write tcp"
+all="pingpong barrier barrier-ioctl put get atomic put-sync put-random allreduce inner nested scope-enter map-read map-write private-copy raw-read raw-write tcp"
 
 t_all()
 {
@@ -76,22 +79,65 @@ t_sizes()
 	done
 }
 
+# Several tests and sizes at once, boards of a machine file.
+t_lists()
+{
+	UB_MACHINE=$top/lib/machines/2x2.yaml rows 4 allreduce,nested,scope-enter,inner \
+		--size 8,1M --iters 20 --check || return 1
+	sane 4 >"$tmp/names"
+	[ "$(cat "$tmp/names")" = "allreduce allreduce inner nested scope-enter" ] ||
+		{ cat "$tmp/names"; return 1; }
+	! grep -q skipped "$tmp/json"
+}
+
+# Who waits sleeps: rank 0 comes 300 ms late, and rank 1 may use a third of a CPU.
+t_cpu()
+{
+	rows 2 barrier-cpu,idle --batch 50 --iters 100 --late 5 --check && sane 2 >"$tmp/names" &&
+		[ "$(cat "$tmp/names")" = "barrier-cpu idle" ] || return 1
+	rows 2 idle --late 300 --iters 1 --check && sane 2 >"$tmp/names" || return 1
+	python3 - "$tmp/json" <<-'END'
+	import json, sys
+	r, = json.load(open(sys.argv[1]))["rows"]
+	assert r["iterations"] == 1 and r["slowest_rank"] == 1, r
+	assert r["p50_ns"] < 100e6, r
+	END
+}
+
+t_budget()
+{
+	rows 2 map-write --size 16M --budget 1 --check && sane 2 >"$tmp/names" || return 1
+	python3 - "$tmp/json" <<-'END'
+	import json, sys
+	r, = json.load(open(sys.argv[1]))["rows"]
+	assert 10 <= r["iterations"] < 200, r
+	END
+}
+
 t_exit()
 {
+	local size
 	"$ubrun" -n 2 "$ubperf" barrier-ioctl >"$tmp/out" 2>&1
 	[ $? -eq 4 ] && grep -q 'only on the device' "$tmp/out" || return 1
 	"$ubperf" nonsense 2>"$tmp/err"
 	[ $? -eq 2 ] && grep -q "no test 'nonsense'" "$tmp/err" || return 1
-	"$ubperf" put --size 0 2>"$tmp/err"
-	[ $? -eq 2 ] || return 1
+	"$ubperf" put,nonsense 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -q "no test 'nonsense'" "$tmp/err" || return 1
+	for size in 0 "," 8,x 1,2,3,4,5,6,7,8,9; do
+		"$ubperf" put --size "$size" 2>"$tmp/err"
+		[ $? -eq 2 ] && grep -q -- --size "$tmp/err" || { echo "size $size"; return 1; }
+	done
 	"$ubperf" barrier 2>"$tmp/err"
 	[ $? -eq 2 ] && grep -q '2 ranks' "$tmp/err"
 }
 
-ktap_plan 5
+ktap_plan 8
 check "all tests, 2 ranks" t_all 2
 check "all tests, 5 ranks" t_all 5
 check "waking sleepers" t_sleep
 check "sizes" t_sizes
+check "lists of tests and sizes" t_lists
+check "CPU time" t_cpu
+check "budget" t_budget
 check "exit status" t_exit
 ktap_end

@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Windows of a test, and copies to and from them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ubperf.h"
-
-static unsigned char pattern(size_t i, int rank)
-{
-	return i * 31 + (i >> 8) * 7 + rank * 17 + 1;
-}
-
-void data_fill(void *mem, size_t bytes, int rank)
-{
-	unsigned char *p = mem;
-	size_t i;
-
-	for (i = 0; i < bytes; i++)
-		p[i] = pattern(i, rank);
-}
-
-bool data_is(const void *mem, size_t bytes, int rank)
-{
-	const unsigned char *p = mem;
-	size_t i;
-
-	for (i = 0; i < bytes; i++)
-		if (p[i] != pattern(i, rank))
-			return false;
-	return true;
-}
 
 int data_prepare(struct perf *p, struct perf_run *r, size_t bytes)
 {

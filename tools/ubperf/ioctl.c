@@ -71,7 +71,7 @@ static int prepare(struct perf *p, struct perf_run *r)
 	return 0;
 }
 
-static void barrier_loop(struct perf *p, struct perf_run *r, long count)
+static void ioctl_loop(struct perf *p, struct perf_run *r, long count)
 {
 	struct ub_barrier b = {
 		.size = sizeof(b),
@@ -108,7 +108,7 @@ static void finish(struct perf *p, struct perf_run *r)
 const struct perf_test ioctl_tests[] = {
 	{
 		.name = "barrier-ioctl", .iters = 20000,
-		.prepare = prepare, .loop = barrier_loop,
+		.prepare = prepare, .loop = ioctl_loop,
 		.verify = verify, .finish = finish,
 	},
 	{ }

@@ -71,13 +71,13 @@ static enum perf_verdict pingpong_verify(struct perf *p, struct perf_run *r)
 	return *(uint64_t *)ub_win_base(r->win) == r->done ? PERF_GOOD : PERF_BAD;
 }
 
-static int barrier_prepare(struct perf *p, struct perf_run *r)
+int barrier_prepare(struct perf *p, struct perf_run *r)
 {
 	r->first_epoch = ub_epoch(p->world);
 	return 0;
 }
 
-static void barrier_loop(struct perf *p, struct perf_run *r, long count)
+void barrier_loop(struct perf *p, struct perf_run *r, long count)
 {
 	(void)r;
 	while (count--)
@@ -85,7 +85,7 @@ static void barrier_loop(struct perf *p, struct perf_run *r, long count)
 }
 
 /* Each barrier must have had a number of its own. */
-static enum perf_verdict barrier_verify(struct perf *p, struct perf_run *r)
+enum perf_verdict barrier_verify(struct perf *p, struct perf_run *r)
 {
 	return ub_epoch(p->world) - r->first_epoch >= r->done ? PERF_GOOD : PERF_BAD;
 }
@@ -129,6 +129,7 @@ const struct perf_test latency_tests[] = {
 		.verify = barrier_verify,
 	}, {
 		.name = "barrier-wake", .group = "barrier", .iters = 500,
+		.sleepers = true,
 		.prepare = wake_prepare, .before = wake_before, .loop = wake_loop,
 		.verify = barrier_verify,
 	},

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +7,12 @@
 #include "ubperf.h"
 
 static const struct perf_test *const families[] = {
-	latency_tests, ioctl_tests, onesided_tests, map_tests, raw_tests, tcp_tests,
+	latency_tests, ioctl_tests, onesided_tests, superstep_tests, coll_tests,
+	scope_tests, cpu_tests, map_tests, raw_tests, tcp_tests, NULL
 };
 
-#define NFAMILIES	(sizeof(families) / sizeof(families[0]))
-
 static const char usage_text[] =
-"Usage: ubperf TEST [OPTION]...\n"
+"Usage: ubperf TEST[,TEST...] [OPTION]...\n"
 "Measure the operations of a fabric; runs under ubrun or ubrig on 2 or more ranks.\n"
 "\n"
 "Tests:\n"
@@ -24,19 +21,32 @@ static const char usage_text[] =
 "  barrier-ioctl   the barrier by ioctl, always asleep (device)\n"
 "  put, get        ub_put(), ub_get() of --size bytes (8)\n"
 "  atomic          ub_atomic() fetch-and-add of 8 bytes\n"
+"  put-sync        ub_put() of --size bytes (8) to the next rank, ub_sync()\n"
+"  put-random      10,000 times ub_put() of --size bytes (8) to random places of the\n"
+"                  next rank's 1 MiB, ub_sync()\n"
+"  allreduce       ub_allreduce(), sum of --size bytes (8) of double\n"
+"  inner           ub_sync() of the scope of --level, or else of half the ranks\n"
+"  nested          ten of these, and one of all ranks\n"
+"  scope-enter     ub_scope_enter() of --level and ub_scope_exit()\n"
 "  map-read        copies of --size bytes (1 MiB) from a peer's window, and the\n"
 "  map-write       same in private memory\n"
 "  raw             the same copies on a bare mapping of the memory\n"
 "  tcp             1 byte by TCP, there and back, ranks 0 and 1\n"
-"  all             all of them\n"
+"  all             all of them, but not:\n"
+"  barrier-cpu     ub_sync(), CPU time instead of time\n"
+"  idle            CPU time of those who wait in ub_sync() while rank 0 sleeps\n"
 "\n"
-"  --size B        bytes of an operation; K, M, G may follow\n"
-"  --iters N       operations (by default so many as take 2 s at most)\n"
+"  --size B[,B]    bytes of an operation; K, M, G may follow\n"
+"  --iters N       operations (by default as many as the budget allows at most)\n"
+"  --budget MS     time for a test (2,000)\n"
 "  --warmup N      operations before (a tenth of them)\n"
+"  --batch N       operations between two looks at the clock\n"
 "  --fabric F      host, dev or a device's path (UB_FABRIC)\n"
 "  --json          one JSON object on standard output\n"
 "  --check         check the data after each test\n"
 "  --sleep         barrier: from when all others are asleep until all are back\n"
+"  --late MS       idle: how long rank 0 sleeps (10,000)\n"
+"  --level L       level of the machine file for inner scopes (board)\n"
 "  --raw-file F    raw: file to map, as /sys/bus/pci/devices/*/resource2\n"
 "  --tcp-peer A    tcp: address under which rank 1 reaches rank 0\n"
 "                  (else UBPERF_TCP_PEER, else loopback)\n"
@@ -45,134 +55,25 @@ static const char usage_text[] =
 "percentiles are then over batches. Exit status: 1 wrong data or an error,\n"
 "2 usage, 4 the test cannot run here.\n";
 
-enum {
-	OPT_SIZE = 256, OPT_ITERS, OPT_WARMUP, OPT_FABRIC, OPT_JSON, OPT_CHECK,
-	OPT_SLEEP, OPT_RAW, OPT_TCP,
+static void team_sync(struct perf *p)
+{
+	must(ub_sync(p->world), "ub_sync");
+}
+
+static double team_max(struct perf *p, double v)
+{
+	must(ub_allreduce(p->world, &v, &v, 1, UB_DOUBLE, UB_OP_MAX), "ub_allreduce");
+	return v;
+}
+
+static void team_gather(struct perf *p, const void *in, size_t bytes, void *out)
+{
+	must(ub_allgather(p->world, in, bytes, out), "ub_allgather");
+}
+
+static const struct perf_team ub_team = {
+	.sync = team_sync, .max = team_max, .gather = team_gather,
 };
-
-static const struct option options[] = {
-	{ "size", required_argument, NULL, OPT_SIZE },
-	{ "iters", required_argument, NULL, OPT_ITERS },
-	{ "warmup", required_argument, NULL, OPT_WARMUP },
-	{ "fabric", required_argument, NULL, OPT_FABRIC },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "sleep", no_argument, NULL, OPT_SLEEP },
-	{ "raw-file", required_argument, NULL, OPT_RAW },
-	{ "tcp-peer", required_argument, NULL, OPT_TCP },
-	{ "help", no_argument, NULL, 'h' },
-	{ }
-};
-
-void must(int err, const char *what)
-{
-	if (!err)
-		return;
-	fprintf(stderr, "ubperf: %s: %s\n", what,
-		ub_last_error()[0] ? ub_last_error() : strerror(-err));
-	exit(PERF_EX_FAILED);
-}
-
-void *must_alloc(size_t bytes)
-{
-	void *p = aligned_alloc(4096, (bytes + 4096) & ~(size_t)4095);
-
-	must(p ? 0 : -ENOMEM, "memory");
-	memset(p, 0, bytes);
-	return p;
-}
-
-static long number(const char *name, const char *text, long min)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (end != text && !errno) {
-		const char *unit = *end ? strchr("KMG", *end) : NULL;
-
-		if (unit && !end[1] && n < 1 << 20) {
-			n <<= 10 * (unit - "KMG" + 1);
-			end++;
-		}
-		if (!*end && n >= min)
-			return n;
-	}
-	fprintf(stderr, "ubperf: --%s wants a number from %ld on, not '%s'\n", name,
-		min, text);
-	exit(PERF_EX_USAGE);
-}
-
-static bool selected(const struct perf_test *t, const char *name)
-{
-	return !strcmp(name, "all") || !strcmp(name, t->name) ||
-	       (t->group && !strcmp(name, t->group));
-}
-
-static bool known(const char *name)
-{
-	const struct perf_test *t;
-	size_t i;
-
-	for (i = 0; i < NFAMILIES; i++)
-		for (t = families[i]; t->name; t++)
-			if (selected(t, name))
-				return true;
-	return false;
-}
-
-static void parse(struct perf_opts *o, int argc, char **argv)
-{
-	int c, i = 0;
-
-	while ((c = getopt_long(argc, argv, "h", options, &i)) != -1) {
-		switch (c) {
-		case OPT_SIZE:
-			o->size = number("size", optarg, 1);
-			break;
-		case OPT_ITERS:
-			o->iters = number("iters", optarg, 1);
-			break;
-		case OPT_WARMUP:
-			o->warmup = number("warmup", optarg, 0);
-			break;
-		case OPT_FABRIC:
-			o->fabric = optarg;
-			break;
-		case OPT_JSON:
-			o->json = true;
-			break;
-		case OPT_CHECK:
-			o->check = true;
-			break;
-		case OPT_SLEEP:
-			o->sleep = true;
-			break;
-		case OPT_RAW:
-			o->raw_file = optarg;
-			break;
-		case OPT_TCP:
-			o->tcp_peer = optarg;
-			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			exit(0);
-		default:
-			fputs("Try 'ubperf --help'.\n", stderr);
-			exit(PERF_EX_USAGE);
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs("ubperf: which test? Try 'ubperf --help'.\n", stderr);
-		exit(PERF_EX_USAGE);
-	}
-	o->test = argv[optind];
-	if (!known(o->test)) {
-		fprintf(stderr, "ubperf: there is no test '%s'\n", o->test);
-		exit(PERF_EX_USAGE);
-	}
-}
 
 static int count_nodes(const struct ub_scope *s)
 {
@@ -192,6 +93,8 @@ static void join(struct perf *p)
 	struct ub_opts opts = { .size = sizeof(opts), .fabric = p->o->fabric };
 
 	must(ub_init(&p->ctx, &opts), "ub_init");
+	p->team = &ub_team;
+	p->fabric = ub_backend(p->ctx);
 	p->world = ub_world(p->ctx);
 	p->rank = ub_rank(p->world);
 	p->n = ub_size(p->world);
@@ -220,36 +123,16 @@ const char *perf_device(struct perf *p)
 
 int main(int argc, char **argv)
 {
-	struct perf_opts o = { .warmup = -1 };
+	struct perf_opts o;
 	struct perf p = { .o = &o };
-	const struct perf_test *t;
-	struct perf_row row;
-	int ran = 0, bad = 0;
-	size_t i;
+	int rc = PERF_EX_USAGE;
 
-	parse(&o, argc, argv);
+	perf_parse(&o, usage_text, families, argc, argv);
 	join(&p);
-	if (p.n < 2) {
+	if (p.n < 2)
 		fputs("ubperf: 2 ranks at least: ubrun -n 2 ubperf ...\n", stderr);
-		ub_fini(p.ctx);
-		return PERF_EX_USAGE;
-	}
-	for (i = 0; i < NFAMILIES; i++) {
-		for (t = families[i]; t->name; t++) {
-			if (!selected(t, o.test) || (t->before && !o.sleep))
-				continue;
-			perf_run_test(&p, t, &row);
-			if (p.rank == 0)
-				report_row(&o, &row);
-			ran += !row.skipped;
-			bad += row.verdict == PERF_BAD;
-		}
-	}
-	if (p.rank == 0)
-		report_end(&o);
-	must(ub_sync(p.world), "ub_sync");
+	else
+		rc = perf_run(&p, families);
 	ub_fini(p.ctx);
-	if (bad)
-		return PERF_EX_FAILED;
-	return ran ? 0 : PERF_EX_SKIP;
+	return rc;
 }

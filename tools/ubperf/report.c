@@ -14,7 +14,7 @@ static const char *verdict_text(enum perf_verdict v)
 /* Bytes by ns are GB by s. */
 static double gb_per_s(const struct perf_row *row)
 {
-	return row->size && row->p50 > 0 ? row->size / row->p50 : 0.0;
+	return row->size && row->p50 > 0 ? row->size * row->messages / row->p50 : 0.0;
 }
 
 static void add_number(struct json_object *o, const char *name, double v)
@@ -45,8 +45,13 @@ static void add_json(const struct perf_row *row)
 	}
 	json_object_object_add(o, "iterations", json_object_new_int64(row->iters));
 	json_object_object_add(o, "batch", json_object_new_int64(row->batch));
+	if (row->messages > 1)
+		json_object_object_add(o, "messages", json_object_new_int64(row->messages));
+	json_object_object_add(o, "clock", json_object_new_string(row->cpu ? "cpu" : "wall"));
 	add_number(o, "min_ns", row->min);
+	add_number(o, "mean_ns", row->mean);
 	add_number(o, "p50_ns", row->p50);
+	add_number(o, "p90_ns", row->p90);
 	add_number(o, "p99_ns", row->p99);
 	add_number(o, "max_ns", row->max);
 	json_object_object_add(o, "slowest_rank", json_object_new_int(row->slowest));

@@ -9,7 +9,8 @@ UBPERF_DIR := tools/ubperf
 UBPERF_OUT := $(BUILD)/tools
 UBPERF_OBJ := $(BUILD)/obj/ubperf
 
-UBPERF_SRCS := main run report data latency onesided map raw ioctl tcp
+UBPERF_SRCS := main opts util pattern run report data latency onesided superstep coll scope cpu \
+	       map raw ioctl tcp
 
 UBPERF_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
 		 -Wstrict-prototypes -Wmissing-prototypes -Wshadow -MMD -MP \
