@@ -94,7 +94,7 @@ for test; do
 	case $test in
 	kunit)	guest kunit 300 selftests/debug/kunit.sh "$kernel" "$out/kernel" ;;
 	ub)	guest ub 1200 selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
-			"$out/kernel/ub.ko" ${UB_DEBUG_TESTS-} ;;
+			"$out/kernel/ub.ko" failnth all ;;
 	vm)	vm ;;
 	esac
 done
