@@ -383,6 +383,31 @@ static long cmd_run(struct ub_file *file, const struct ub_cmd *c,
 	return ret;
 }
 
+/* The caller could not be told of a new object: it shall not have it. */
+static void take_back(struct ub_file *file, u32 cmd, const union ub_ucmd *u)
+{
+	struct ub_win_id win = { .window = u->win_create.out_desc.window };
+	struct ub_group_id group = { };
+
+	switch (cmd) {
+	case UB_CMD_WIN_CREATE:
+		if (ub_file_enter(file))
+			return;	/* it goes with the file */
+		ub_win_destroy(file, &win);
+		ub_fabric_exit(file->fabric);
+		return;
+	case UB_CMD_GROUP_CREATE:
+		group.group = u->group_create.out_group;
+		break;
+	case UB_CMD_GROUP_SHRINK:
+		group.group = u->group_shrink.out_group;
+		break;
+	default:
+		return;
+	}
+	ub_group_destroy(file, &group);
+}
+
 static long ub_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 {
 	struct ub_file *file = filp->private_data;
@@ -424,10 +449,12 @@ static long ub_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 	/* A call that is made again asks for less: it has arrived. */
 	if (ret == -ERESTARTSYS || ret == -ETIMEDOUT || ret == -EAGAIN)
 		head = offsetof(struct ub_info, flags);
-	if (copy_to_user(uarg + head, (char *)&u + head,
-			 min(size, c->size) - head))
-		return -EFAULT;
-	return ret;
+	if (!copy_to_user(uarg + head, (char *)&u + head,
+			  min(size, c->size) - head))
+		return ret;
+	if (!ret || ret == -EOWNERDEAD)
+		take_back(file, _IOC_NR(cmd), &u);
+	return -EFAULT;
 }
 
 static const struct file_operations ub_fops = {

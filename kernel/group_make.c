@@ -99,10 +99,11 @@ static int complete_table(struct ub_gmember *gm)
 		node[i] = gm->table[i].node;
 	}
 	ub_fabric_exit(f);
-	sched = ub_sched_build(node, n, gm->bar.me, &gm->shape);
+	err = ub_sched_check(node, n, gm->bar.me, &gm->shape);
+	sched = err ? NULL : ub_sched_build(node, n, gm->bar.me, &gm->shape);
 	kvfree(node);
 	if (!sched)
-		return -ERANGE;	/* a node id lies outside the shape */
+		return err ?: -ENOMEM;
 	if (sched->nlines > f->geo.max_lines) {
 		ub_sched_free(sched);
 		return -E2BIG;

@@ -265,18 +265,28 @@ static bool alloc_rounds(struct build *b)
 	return s->round && s->send;
 }
 
+int ub_sched_check(const __u32 *node, __u32 n, __u32 me,
+		   const struct ub_shape *shape)
+{
+	const struct ub_shape *sh = shape ? shape : &flat_shape;
+	__u32 i;
+
+	if (!n || me >= n || ub_shape_check(sh))
+		return -EINVAL;
+	for (i = 0; i < n; i++)
+		if (ub_level_key(sh, node[i], 0) != ub_level_key(sh, node[0], 0))
+			return -ERANGE;
+	return 0;
+}
+
 struct ub_sched *ub_sched_build(const __u32 *node, __u32 n, __u32 me,
 				const struct ub_shape *shape)
 {
 	struct build b = { .shape = shape ? shape : &flat_shape, .node = node };
 	__u32 widest[UB_MAX_LEVELS + 1], *tmp, level, i;
 
-	if (!n || me >= n || ub_shape_check(b.shape))
+	if (ub_sched_check(node, n, me, shape))
 		return NULL;
-	for (i = 0; i < n; i++)
-		if (ub_level_key(b.shape, node[i], 0) !=
-		    ub_level_key(b.shape, node[0], 0))
-			return NULL;
 	b.s = sched_alloc(n);
 	tmp = sched_zalloc(n, sizeof(*tmp));
 	if (!b.s || !b.s->child || !b.s->order || !b.s->vertex || !tmp)

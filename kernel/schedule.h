@@ -104,6 +104,16 @@ struct ub_sched {
 };
 
 /**
+ * ub_sched_check() - is there a schedule for these members
+ *
+ * Arguments as for ub_sched_build().
+ * Return: 0; -EINVAL when @n, @me or @shape is wrong; -ERANGE when the node ids
+ *	differ above the outermost level of @shape.
+ */
+int ub_sched_check(const __u32 *node, __u32 n, __u32 me,
+		   const struct ub_shape *shape);
+
+/**
  * ub_sched_build() - compute the schedule of one member
  * @node: node id of each member, in group order; lanes share one
  * @n: number of members, at least 1
@@ -112,7 +122,7 @@ struct ub_sched {
  *
  * Context: process context, allocates.
  * Return: the schedule, or NULL when memory is out or an argument is wrong
- *	(see ub_shape_check()).
+ *	(see ub_sched_check()).
  */
 struct ub_sched *ub_sched_build(const __u32 *node, __u32 n, __u32 me,
 				const struct ub_shape *shape);

@@ -137,10 +137,13 @@ int ub_scope_ready(struct ub_scope *s)
 	struct ub_ctx *ctx = s->ctx;
 
 	set_lanes(s);
+	if (ub_sched_check(s->node, s->n, s->rank, &ctx->machine.shape))
+		return ub_fail(-ERANGE,
+			       "%s: a node id is beyond the machine file's levels",
+			       s->level_name);
 	s->sched = ub_sched_build(s->node, s->n, s->rank, &ctx->machine.shape);
 	if (!s->sched)
-		return ub_fail(-ENOMEM,
-			       "%s: no schedule for %u members: memory is out, or a node id is beyond the machine file's levels",
+		return ub_fail(-ENOMEM, "%s: no memory for the schedule of %u members",
 			       s->level_name, s->n);
 	if (s->sched->nlines > s->bar.g.max_lines && s->sched->nlines)
 		return ub_fail(-E2BIG,

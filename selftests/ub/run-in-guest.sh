@@ -6,7 +6,8 @@
 # Prints KTAP; the programs' own results are its subtests.
 #
 # usage: run-in-guest.sh UB.KO [NAME...]
-#	NAME_test are the programs (default all), beside this script or in
+#	NAME_test are the programs (default "all": those that every kernel
+#	can run), beside this script or in
 #	build/selftests/ub or UB_TESTS. UB.KO may be "-": it is loaded
 #	already and stays. A path that does not begin with / is below
 #	UB_MODULES, which ubrig sets, or the folder kernel/ of the tree.
@@ -25,11 +26,17 @@ splat="$splat|soft lockup|hard LOCKUP|blocked for more than|leaked|unreferenced 
 [ $# -gt 0 ] || { sed -n '4,16s/^# \{0,1\}//p' "$0"; exit 2; }
 module=$1
 shift
+names=
 case $module in
 -|/*)	;;
 *)	module=${UB_MODULES:-$dir/../../kernel}/$module ;;
 esac
-[ $# -gt 0 ] || set -- $all
+[ $# -gt 0 ] || set -- all
+for name; do
+	[ "$name" = all ] && names="$names $all" || names="$names $name"
+done
+# shellcheck disable=SC2086 # words
+set -- $names
 
 count=0
 failed=0

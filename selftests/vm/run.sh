@@ -11,6 +11,8 @@
 # splat or panic in a guest's kernel fails it.
 #
 # usage: run.sh [NAME...]	only these lines
+#	UB_VM_RIG	more words for ubrig, UB_VM_WRAP a program that runs the
+#			programs
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -62,8 +64,9 @@ run()
 	*)	words[0]=$top/build/selftests/ub/${words[0]} ;;
 	esac
 
-	$ubrig run -n "$nodes" --tag-output --timeout "$seconds" "$@" -- \
-		"${words[@]}" </dev/null >"$tmp/out" 2>"$tmp/err"
+	# shellcheck disable=SC2086 # words
+	$ubrig run -n "$nodes" --tag-output --timeout "$seconds" "$@" ${UB_VM_RIG-} -- \
+		${UB_VM_WRAP-} "${words[@]}" </dev/null >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	echo "    KTAP version 1"
 	echo "    1..$nodes"

@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A debug lane: the modules built for a kernel that watches itself, and the
+# tests of selftests/ub and selftests/vm on it. The kernel must stay silent: a
+# report is a panic (panic_on_warn) or is found in its log, and memory that
+# nobody points to any more is looked for before power-off. KTAP.
+#
+# usage: run.sh kasan|kcsan	(packages: .ci/setup debug)
+
+set -u
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+top=$PWD
+kind=${1-kasan}
+out=$top/build/debug/$kind
+sum=.ci/ktap-sum
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+case $kind in
+kasan)	tests="kunit ub vm" ;;
+kcsan)	tests="ub" ;;
+*)	sed -n '4,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+
+count=0
+failed=0
+# result NAME STATUS: what the test printed is in $tmp/out
+result()
+{
+	count=$((count + 1))
+	sed 's/^/    /' "$tmp/out"
+	if [ "$2" = 0 ]; then
+		echo "ok $count $1"
+	else
+		echo "not ok $count $1"
+		failed=1
+	fi
+}
+
+# guest NAME SECONDS PROGRAM...: one VM that has loaded nothing
+guest()
+{
+	local name=$1 seconds=$2 rc
+	shift 2
+	build/tools/ubrig run -n 1 --no-tag --kernel-dir "$kernel" --no-module \
+		--smp 2 --mem 2048 --append panic_on_warn=1 --timeout "$seconds" \
+		-- "$@" </dev/null >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	sed 's/^/# /' "$tmp/err" >>"$tmp/out"
+	$sum -v -n "$name" <(sed '/^# /d' "$tmp/out") >"$tmp/sum" || rc=1
+	[ $rc = 0 ] || grep '^not ok' "$tmp/sum" | sed 's/^not ok/#/' >>"$tmp/out"
+	result "$name" $rc
+}
+
+# The same tests as the VM lane, all but those of the first guest.
+vm()
+{
+	local rc names
+	names=$(awk '!/^#/ && NF && $1 != "ub-loop" { print $1 }' selftests/vm/tests)
+	# shellcheck disable=SC2086 # words
+	UB_VM_RIG="--kernel-dir $kernel --modules $out/kernel --mem 1024" \
+		UB_VM_WRAP=$top/selftests/debug/leaks.sh \
+		selftests/vm/run.sh $names >"$tmp/out" 2>&1
+	rc=$?
+	result "vm" $rc
+}
+
+echo "KTAP version 1"
+# shellcheck disable=SC2086 # words
+set -- $tests
+echo "1..$(($# + 2))"
+
+selftests/debug/build-kernel "$kind" >"$tmp/dir" 2> >(tee "$tmp/out" >&2)
+rc=$?
+kernel=$(cat "$tmp/dir")
+result "kernel" $rc
+[ $rc = 0 ] || exit 1
+
+# In a copy: objects for another kernel must not mix with those of the tree.
+mkdir -p "$out"
+cp -au Kbuild kernel "$out"
+find "$out" -name '*.o' -newer "$kernel/version" -o -name '*.o' -exec rm -f {} + 2>/dev/null
+make -s -j"$(nproc)" -C "$kernel/tree" M="$out" modules >"$tmp/out" 2>&1
+rc=$?
+! grep -q 'warning:' "$tmp/out" || rc=1
+result "modules" $rc
+[ $rc = 0 ] || exit 1
+
+for test; do
+	case $test in
+	kunit)	guest kunit 300 selftests/debug/kunit.sh "$kernel" "$out/kernel" ;;
+	ub)	guest ub 1200 selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
+			"$out/kernel/ub.ko" failnth all ;;
+	vm)	vm ;;
+	esac
+done
+exit $failed
