@@ -4,8 +4,8 @@
  *
  * Invariants:
  *  - A contribution is stored before the arrival word, flags after it.
- *  - A flag's epoch is stored last and never moves backwards: only the
- *    driver of a member stores its flags, of the epoch in its own word.
+ *  - A flag's aux is stored last and its epoch never moves backwards: only
+ *    the driver of a member stores its flags, of the epoch in its own word.
  *  - A slot of parity e is not stored again before all arrived at e + 1, so
  *    it may be read until the reader arrives at e + 1.
  *  - The hint is never lowered; the verdict is written once.
@@ -33,39 +33,25 @@ const char *ub_red_name(__u32 op)
 	return op < UB_RED_OPS ? name[op] : "unknown";
 }
 
-static __u64 combine(__u32 op, __u64 a, __u64 b)
+static bool flag_set(const struct ub_bar *b, const struct ub_flag *f)
 {
-	switch (op) {
-	case UB_RED_SUM:
-		return a + b;
-	case UB_RED_XOR:
-		return a ^ b;
-	case UB_RED_AND:
-		return a & b;
-	case UB_RED_OR:
-		return a | b;
-	case UB_RED_MIN_U64:
-		return a < b ? a : b;
-	case UB_RED_MAX_U64:
-		return a > b ? a : b;
-	case UB_RED_MIN_S64:
-		return (__s64)a < (__s64)b ? a : b;
-	case UB_RED_MAX_S64:
-		return (__s64)a > (__s64)b ? a : b;
-	default:
-		return 0;
-	}
+	return (ub_ld(&f->aux) & UB_AUX_SEQ_MASK) == UB_AUX_SEQ(b->epoch);
 }
 
-/* May a member count twice? Then overlapping windows do no harm. */
-static bool counts_twice(__u32 op)
+/* The flag that the member gets in a round by port @p, from 0. */
+static struct ub_flag *flag_in(const struct ub_bar *b, const struct ub_round *rd,
+			       __u32 p)
 {
-	return op != UB_RED_SUM && op != UB_RED_XOR;
+	return ub_flag_of(&b->g, rd->from[p], b->me, rd->line + p, rd->mutual) +
+	       UB_FLAG_PARITY * (b->epoch & 1);
 }
 
-static struct ub_flag *flag_of(const struct ub_bar *b, __u32 member, __u32 line)
+static struct ub_flag *flag_out(const struct ub_bar *b, const struct ub_round *rd,
+				__u32 p, __u32 to)
 {
-	return &b->g.flags[(size_t)member * b->g.max_lines + line].slot[b->epoch & 1];
+	return ub_flag_of(&b->g, b->me, to, rd->line + p,
+			  rd->mutual && to == rd->from[p]) +
+	       UB_FLAG_PARITY * (b->epoch & 1);
 }
 
 static void set_flags(const struct ub_bar *b, const struct ub_round *rd,
@@ -76,15 +62,13 @@ static void set_flags(const struct ub_bar *b, const struct ub_round *rd,
 
 	for (p = 0; p < rd->nports; p++) {
 		for (i = rd->send[p]; i < rd->send[p + 1]; i++) {
-			struct ub_flag *f = flag_of(b, s->send[i], rd->line + p);
+			struct ub_flag *f = flag_out(b, rd, p, s->send[i]);
 
-			/* Without a value nobody reads them. */
-			if (b->op) {
-				ub_st(&f->full, w->full);
-				ub_st(&f->part, w->part);
-			}
-			ub_st(&f->aux, w->aux);
-			ub_st(&f->epoch, b->epoch);
+			if (b->op && !rd->last_full)
+				ub_st(&f[1].full, w->part);
+			ub_flag_set(f, b->op, w->full,
+				    (w->aux & ~UB_AUX_SEQ_MASK) |
+				    UB_AUX_SEQ(b->epoch));
 		}
 	}
 }
@@ -97,17 +81,17 @@ static void set_flags(const struct ub_bar *b, const struct ub_round *rd,
 static void join_flags(struct ub_bar *b, const struct ub_round *rd)
 {
 	struct ub_window_sum w = b->sum;
-	bool twice = counts_twice(b->op);
+	bool twice = ub_red_twice(b->op);
 	__u32 p;
 
 	for (p = 1; p <= rd->nports; p++) {
-		const struct ub_flag *f = flag_of(b, b->me, rd->line + p - 1);
+		const struct ub_flag *f = flag_in(b, rd, p - 1);
 		bool missing = rd->last && p == rd->nports && !rd->last_full;
 
 		if (!twice && p == rd->digit)
-			b->sum.part = combine(b->op, w.full, ub_ld(&f->part));
-		w.full = combine(b->op, w.full, !twice && missing ?
-				 ub_ld(&f->part) : ub_ld(&f->full));
+			b->sum.part = ub_red_join(b->op, w.full, ub_ld(&f[1].full));
+		w.full = ub_red_join(b->op, w.full, !twice && missing ?
+				 ub_ld(&f[1].full) : ub_ld(&f->full));
 		w.aux = ub_aux_join(w.aux, ub_ld(&f->aux));
 	}
 	b->sum.full = w.full;
@@ -131,8 +115,7 @@ bool ub_bar_poll(struct ub_bar *b)
 			b->sent = true;
 		}
 		for (p = 0; p < rd->nports; p++)
-			if (ub_ld(&flag_of(b, b->me, rd->line + p)->epoch) <
-			    b->epoch)
+			if (!flag_set(b, flag_in(b, rd, p)))
 				return false;
 		join_flags(b, rd);
 		b->round++;
@@ -153,7 +136,7 @@ static struct ub_window_sum sum_of(const struct ub_bar *b, __u32 start,
 		const struct ub_contrib *c = &b->g.line[m].contrib[b->epoch & 1];
 		__u64 value = ub_ld(&c->value), aux = ub_ld(&c->aux);
 
-		w.full = i == start ? value : combine(b->op, w.full, value);
+		w.full = i == start ? value : ub_red_join(b->op, w.full, value);
 		w.aux = i == start ? aux : ub_aux_join(w.aux, aux);
 	}
 	return w;
@@ -171,7 +154,7 @@ static struct ub_window_sum window_of(const struct ub_bar *b,
 		const struct ub_child *c = &child[(v->mine + v->r - t) % v->r];
 		struct ub_window_sum one = sum_of(b, c->start, c->size);
 
-		w.full = t ? combine(b->op, w.full, one.full) : one.full;
+		w.full = t ? ub_red_join(b->op, w.full, one.full) : one.full;
 		w.aux = t ? ub_aux_join(w.aux, one.aux) : one.aux;
 	}
 	return w;
@@ -202,28 +185,35 @@ void ub_bar_schedule(struct ub_bar *b, const struct ub_sched *s)
 
 	b->sched = s;
 	b->nhops = 0;
-	if (!s || s->nrounds > UB_MAX_HOPS)
+	b->once = true;
+	/* With this much room ub_bar_straight() need not look for the end. */
+	if (!s || s->nrounds > UB_MAX_HOPS || b->epoch > UB_EPOCH_MAX / 2)
 		return;
 	for (i = 0; i < s->nrounds; i++) {
 		const struct ub_round *rd = &s->round[i];
 
 		if (rd->nports != 1 || rd->send[1] - rd->send[0] != 1)
 			return;
-		b->hop[i].out = &b->g.flags[(size_t)s->send[rd->send[0]] *
-					    b->g.max_lines + rd->line];
-		b->hop[i].in = &b->g.flags[(size_t)b->me * b->g.max_lines +
-					   rd->line];
+		b->once &= rd->last_full;
+		b->hop[i].out = ub_flag_of(&b->g, b->me, s->send[rd->send[0]],
+					   rd->line, rd->mutual);
+		b->hop[i].in = ub_flag_of(&b->g, rd->from[0], b->me, rd->line,
+					  rd->mutual);
 	}
-	b->nhops = s->nrounds;
+	/* After a verdict ub_bar_arrive() tells. */
+	if (!ub_ld(&b->g.head->verdict))
+		b->nhops = s->nrounds;
 }
 
 void ub_bar_init(struct ub_bar *b, const struct ub_grp *g,
 		 const struct ub_sched *sched, __u32 me, __u64 base)
 {
-	*b = (struct ub_bar){ .g = *g, .me = me };
+	__u64 word = ub_ld(&g->line[me].arrival);
+
+	*b = (struct ub_bar){ .g = *g, .me = me, .own = &g->line[me] };
+	b->fresh = !word && base;
+	b->epoch = UB_ARR_EPOCH(word) ? UB_ARR_EPOCH(word) : base;
 	ub_bar_schedule(b, sched);
-	b->word = ub_ld(&g->line[me].arrival);
-	b->epoch = UB_ARR_EPOCH(b->word) ? UB_ARR_EPOCH(b->word) : base;
 }
 
 /* Begin the rounds of b->epoch with the own contribution. */
@@ -236,20 +226,24 @@ static void start_rounds(struct ub_bar *b, __u32 op, __u64 value, __u64 aux)
 	b->sum = (struct ub_window_sum){ .full = value, .aux = aux };
 }
 
-/* What an own arrival word other than the one left there means. */
+/* What the own arrival word holds, unless somebody else changed it. */
+static __u64 left_there(const struct ub_bar *b)
+{
+	return b->fresh ? 0 : b->epoch;
+}
+
 static int refused(const struct ub_bar *b, __u64 word)
 {
 	if (word & UB_ARR_FINAL)
 		return -ESTALE;
-	return word == b->word ? 0 : -EBUSY;
+	return word == left_there(b) ? 0 : -EBUSY;
 }
 
 int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 {
-	struct ub_member_line *own = &b->g.line[b->me];
 	__u64 e = b->epoch + 1;
 	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT | (last & UB_AUX_GIVEN_MASK);
-	struct ub_contrib *c = &own->contrib[e & 1];
+	struct ub_contrib *c = &b->own->contrib[e & 1];
 	__u64 old;
 	int err;
 
@@ -261,32 +255,65 @@ int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 	 * An arrival that is refused leaves the contribution alone: without
 	 * an end of e - 1 for this member, somebody may still read it for e - 2.
 	 */
-	err = refused(b, ub_ld(&own->arrival));
+	err = refused(b, ub_ld(&b->own->arrival));
 	if (err)
 		return err;
 	if (ub_bar_verdict(b, e))
 		return -ESTALE;
 	ub_st(&c->value, value);
 	ub_st(&c->aux, aux);
-	old = ub_cas(&own->arrival, b->word, e);
-	if (old != b->word)
+	old = ub_cas(&b->own->arrival, left_there(b), e);
+	if (old != left_there(b))
 		return refused(b, old);
-	b->word = e;
+	b->fresh = false;
 	b->epoch = e;
 	start_rounds(b, op, value, aux);
 	return 0;
 }
 
+void ub_bar_leave_off(struct ub_bar *b, __u32 i, __u32 op)
+{
+	b->op = op;
+	b->round = i;
+	b->sent = true;
+	b->wake = false;
+	b->sum.part = 0;
+}
+
+int ub_bar_hops(struct ub_bar *b, __u32 i, __u32 op, __u32 left)
+{
+	const __u64 seq = UB_AUX_SEQ(b->epoch);
+	const __u32 flag = UB_FLAG_PARITY * (b->epoch & 1);
+	__u64 full = b->sum.full, aux = b->sum.aux, got = 1;
+
+	for (; i < b->nhops; i++) {
+		const struct ub_flag *in = b->hop[i].in + flag;
+
+		ub_flag_set(b->hop[i].out + flag, op, full, aux | seq);
+		got = ub_flag_await(b, in, seq, &left);
+		if (!got)
+			break;
+		aux = ub_aux_join(aux, got);
+		if (op)
+			full = ub_red_join(op, full, ub_ld(&in->full));
+	}
+	b->sum.full = full;
+	b->sum.aux = aux;
+	if (got)
+		return left;
+	ub_bar_leave_off(b, i, op);
+	return -1;
+}
+
 int ub_bar_resume(struct ub_bar *b)
 {
-	struct ub_member_line *own = &b->g.line[b->me];
-	__u64 word = ub_ld(&own->arrival), e = UB_ARR_EPOCH(word);
-	const struct ub_contrib *c = &own->contrib[e & 1];
+	__u64 e = UB_ARR_EPOCH(ub_ld(&b->own->arrival));
+	const struct ub_contrib *c = &b->own->contrib[e & 1];
 	__u64 aux = ub_ld(&c->aux);
 
 	if (!e || UB_AUX_OP(aux) >= UB_RED_OPS)
 		return -EINVAL;
-	b->word = word;
+	b->fresh = false;
 	b->epoch = e;
 	start_rounds(b, UB_AUX_OP(aux), ub_ld(&c->value), aux);
 	return 0;
@@ -308,6 +335,7 @@ bool ub_bar_verdict(struct ub_bar *b, __u64 e)
 		return false;
 	b->verdict = v;
 	b->lost_epoch = lost;
+	b->nhops = 0;
 	return true;
 }
 
@@ -357,12 +385,12 @@ void ub_bar_sleep_begin(struct ub_bar *b)
 			break;
 		h = old;
 	}
-	ub_swap(&b->g.line[b->me].sleeping, 1ULL);
+	ub_swap(&b->own->sleeping, 1ULL);
 }
 
 void ub_bar_sleep_end(struct ub_bar *b)
 {
-	ub_st(&b->g.line[b->me].sleeping, 0ULL);
+	ub_st(&b->own->sleeping, 0ULL);
 }
 
 __u32 ub_bar_missing(const struct ub_bar *b, __u64 e)

@@ -23,8 +23,8 @@
  * bar->wake is set, a verdict was published and all are rung in any case. At
  * most one agent drives a struct ub_bar.
  *
- * For a barrier without a value ub_bar_straight() does the first lines at once,
- * up to the sleep, as long as there is nothing to tell or to wake.
+ * ub_bar_straight() does the first lines at once, up to the sleep, as long as
+ * there is nothing to tell or to wake.
  */
 #ifndef UB_ENGINE_H
 #define UB_ENGINE_H
@@ -78,14 +78,33 @@ struct ub_window_sum {
 	__u64 aux;
 };
 
+/* From a flag of an even epoch to that of an odd one. */
+#define UB_FLAG_PARITY	2
+
+/**
+ * ub_flag_of() - the flag that @from sets for @to, of an even epoch
+ * @g: the group
+ * @from: sender
+ * @to: receiver
+ * @line: the receiver's line
+ * @mutual: @to sets one for @from in the same round: see struct ub_flag_line
+ */
+static inline struct ub_flag *ub_flag_of(const struct ub_grp *g, __u32 from,
+					 __u32 to, __u32 line, bool mutual)
+{
+	__u32 home = mutual && from < to ? from : to;
+
+	return &g->flags[(size_t)home * g->max_lines + line].flag[0][home != to];
+}
+
 /**
  * struct ub_hop - a round of one sender and one receiver
- * @out: line that the member sets
- * @in: line that it waits for
+ * @out: flag that the member sets, of an even epoch
+ * @in: flag that it waits for, of an even epoch
  */
 struct ub_hop {
-	struct ub_flag_line *out;
-	struct ub_flag_line *in;
+	struct ub_flag *out;
+	struct ub_flag *in;
 };
 
 #define UB_MAX_HOPS	12
@@ -98,37 +117,45 @@ enum ub_bar_state {
 
 /**
  * struct ub_bar - one member's view of its group, private to its driver
+ * @epoch: barrier that runs, or the last one that ended
+ * @own: the member's line
  * @g: the words
+ * @nhops: rounds, where each has one sender and one receiver; else 0, and when
+ *	a verdict was seen
+ * @pause: turns of an empty loop between polls of ub_bar_straight(): a poll
+ *	takes the line away from who is about to store to it
+ * @hop: the rounds
  * @sched: schedule of the member; NULL while only the record is used
  * @me: the member
  * @op: reduction of the barrier that runs
  * @round: next round
+ * @fresh: @epoch is where the group begins, the own arrival word still 0
+ * @once: the hops count no member twice, so sum and xor may go straight too
  * @sent: flags of @round are set
  * @wake: a verdict was published: the agent must ring all sleepers
- * @epoch: barrier that runs, or the last one that ended
- * @word: what the own arrival word holds
  * @sum: grows to the result
  * @verdict: the verdict that ended the group, once seen
  * @lost_epoch: first epoch that the lost member never reached
- * @nhops: rounds, where each has one sender and one receiver; else 0. A driver
- *	sets it to 0 to keep ub_bar_straight() away
- * @hop: the rounds
  */
 struct ub_bar {
+	__u64 epoch;
+	struct ub_member_line *own;
 	struct ub_grp g;
+	__u32 nhops;
+	__u32 pause;
+	struct ub_hop hop[UB_MAX_HOPS];
+
 	const struct ub_sched *sched;
 	__u32 me;
 	__u32 op;
 	__u32 round;
+	bool fresh;
+	bool once;
 	bool sent;
 	bool wake;
-	__u64 epoch;
-	__u64 word;
 	struct ub_window_sum sum;
 	__u64 verdict;
 	__u64 lost_epoch;
-	__u32 nhops;
-	struct ub_hop hop[UB_MAX_HOPS];
 };
 
 /**
@@ -240,65 +267,128 @@ static inline __u64 ub_aux_join(__u64 a, __u64 b)
 	return high | (la < lb ? la : lb);
 }
 
-/**
- * ub_bar_straight() - a whole barrier without a value, when nothing is odd
- * @b: the view; its last barrier has ended; @b->nhops is not 0
- * @last: as ub_bar_arrive()
- * @polls: most polls in all; gets those that found their flag missing
- *
- * The same steps and stores as ub_bar_arrive() and ub_bar_poll(), in registers.
- *
- * Return: 1 complete: @b->op and @b->sum.aux are set; 0 arrived: go on as after
- *	ub_bar_arrive(); -EBUSY not arrived: let ub_bar_arrive() say why.
- *	Nothing is stored on an error that stood before the call.
- */
-static inline int ub_bar_straight(struct ub_bar *b, __u64 last, __u32 *polls)
+/* May a member count twice? Then overlapping windows do no harm. */
+static inline bool ub_red_twice(__u32 op)
 {
-	struct ub_member_line *own = &b->g.line[b->me];
-	__u64 e = b->epoch + 1, aux = last & UB_AUX_GIVEN_MASK;
-	__u32 par = e & 1, left = *polls, i = 0;
+	return op != UB_RED_SUM && op != UB_RED_XOR;
+}
 
-	/* As in ub_bar_arrive(): after a verdict somebody may still read it. */
-	if (ub_ld(&own->arrival) != b->epoch || e > UB_EPOCH_MAX ||
-	    ub_ld(&b->g.head->verdict))
-		return -EBUSY;
-	ub_st(&own->contrib[par].aux, aux);
-	if (ub_cas(&own->arrival, b->epoch, e) != b->epoch)
-		return -EBUSY;
-	for (; i < b->nhops; i++) {
-		struct ub_flag *out = &b->hop[i].out->slot[par];
-		const struct ub_flag *in = &b->hop[i].in->slot[par];
+/* Reduce two values; no jump table, and 0 for no operation or an unknown one. */
+static inline __u64 ub_red_join(__u32 op, __u64 a, __u64 b)
+{
+	/* Turned by this, each minimum and maximum is the maximum of words. */
+	__u64 turn = -(__u64)(op & 1) ^ (__u64)(op >= UB_RED_MIN_S64) << 63;
 
-		ub_st(&out->aux, aux);
-		ub_st(&out->epoch, e);
-		if (!i) {
-			/* While the first flag travels. */
-			b->epoch = e;
-			b->word = e;
-			b->op = UB_RED_NONE;
-			if (ub_ld(&b->g.head->hint) >= e ||
-			    ub_ld(&b->g.head->verdict))
-				goto odd;
-		}
-		while (ub_ld(&in->epoch) < e) {
-			if (!left)
-				goto odd;
-			left--;
-		}
-		aux = ub_aux_join(aux, ub_ld(&in->aux));
+	if (op >= UB_RED_MIN_U64 && op <= UB_RED_MAX_S64)
+		return ((a ^ turn) > (b ^ turn)) ? a : b;
+	if (op == UB_RED_SUM)
+		return a + b;
+	if (op == UB_RED_XOR)
+		return a ^ b;
+	if (op == UB_RED_OR)
+		return a | b;
+	return op == UB_RED_AND ? a & b : 0;
+}
+
+static inline void ub_flag_set(struct ub_flag *f, __u32 op, __u64 full, __u64 aux)
+{
+	/* Without an operation nobody reads the value. */
+	if (op)
+		ub_st(&f->full, full);
+	ub_st(&f->aux, aux);
+}
+
+/* Poll for a flag; 0 when @left polls found it missing. */
+static __always_inline __u64 ub_flag_await(const struct ub_bar *b,
+					   const struct ub_flag *in, __u64 seq,
+					   __u32 *left)
+{
+	__u32 turn;
+	__u64 got;
+
+	while (((got = ub_ld(&in->aux)) & UB_AUX_SEQ_MASK) != seq) {
+		if (!*left)
+			return 0;
+		--*left;
+		for (turn = b->pause; turn; turn--)
+			ub_turn();
 	}
+	return got;
+}
+
+/*
+ * For ub_bar_straight(), with what came so far in b->sum: leave off in the
+ * round @i, whose flag is set; or run the hops from @i on. That returns how many
+ * of @left polls are left, or -1 when it left off for want of one.
+ */
+void ub_bar_leave_off(struct ub_bar *b, __u32 i, __u32 op);
+int ub_bar_hops(struct ub_bar *b, __u32 i, __u32 op, __u32 left);
+
+/**
+ * ub_bar_straight() - a whole barrier, when nothing is odd
+ * @b: the view; nobody else drives the member. Its last barrier ended well;
+ *	@b->nhops is not 0
+ * @op: as ub_bar_arrive()
+ * @value: as ub_bar_arrive()
+ * @last: as ub_bar_arrive()
+ * @left: most polls that may find their flag missing; gets how many are left
+ * @sum: gets the result
+ *
+ * The same steps and stores as ub_bar_arrive() and ub_bar_poll(), in registers
+ * where there is one hop. With its last barrier over nobody reads what is in
+ * the slots of this parity any more, not even if the member was fenced since:
+ * no need to look first.
+ *
+ * Return: 1 complete: @sum is set, and @b->epoch; 0 arrived: go on as after
+ *	ub_bar_arrive(); -EBUSY not arrived: let ub_bar_arrive() do it or say why.
+ */
+static __always_inline int ub_bar_straight(struct ub_bar *b, __u32 op,
+					   __u64 value, __u64 last, __u32 *left,
+					   struct ub_window_sum *sum)
+{
+	struct ub_member_line *own = b->own;
+	const __u64 was = b->epoch, e = was + 1, seq = UB_AUX_SEQ(e);
+	const __u32 flag = UB_FLAG_PARITY * (e & 1);
+	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT | (last & UB_AUX_GIVEN_MASK);
+	const struct ub_flag *in;
+	__u32 polls = *left;
+	__u64 full = op ? value : 0, got = 0;
+	int ret;
+
+	if (op >= UB_RED_OPS || (!ub_red_twice(op) && !b->once))
+		return -EBUSY;
+	if (op)
+		ub_st(&own->contrib[e & 1].value, value);
+	ub_st(&own->contrib[e & 1].aux, aux);
+	if (ub_cas(&own->arrival, was, e) != was)
+		return -EBUSY;
+	ub_flag_set(b->hop[0].out + flag, op, value, aux | seq);
+	/* While the first flag travels. */
+	b->epoch = e;
+	in = b->hop[0].in + flag;
+	if (ub_ld(&b->g.head->hint) < e)
+		got = ub_flag_await(b, in, seq, &polls);
+	*left = polls;
+	if (got) {
+		aux = ub_aux_join(aux, got);
+		if (op)
+			full = ub_red_join(op, full, ub_ld(&in->full));
+		if (b->nhops == 1) {
+			sum->full = full;
+			sum->aux = aux;
+			return 1;
+		}
+	}
+	b->sum.full = full;
 	b->sum.aux = aux;
-	*polls -= left;
-	return 1;
-odd:
-	*polls -= left;
-	b->round = i;
-	b->sent = true;
-	b->wake = false;
-	b->sum.full = 0;
-	b->sum.part = 0;
-	b->sum.aux = aux;
-	return 0;
+	if (!got) {
+		ub_bar_leave_off(b, 0, op);
+		return 0;
+	}
+	ret = ub_bar_hops(b, 1, op, polls);
+	*sum = b->sum;
+	*left = ret < 0 ? 0 : ret;
+	return ret >= 0;
 }
 
 /** ub_red_name() - name of an operation, for messages */

@@ -187,6 +187,9 @@ static void add_port(struct build *b, const struct ub_vertex *v,
 		s->send[b->nsend++] = s->order[to->start + j];
 	rd->send[p] = b->nsend;
 	rd->from[p - 1] = s->order[from->start + v->m % from->size];
+	for (j = rd->send[p - 1]; rd->nports == 1 && j < b->nsend; j++)
+		if (s->send[j] == rd->from[0])
+			rd->mutual = true;
 }
 
 /*

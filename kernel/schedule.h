@@ -59,6 +59,7 @@ struct ub_vertex {
  * @nports: ports in use, 1 to k
  * @last: the vertex is complete after this round
  * @last_full: the last port contributes its full window, not the partial one
+ * @mutual: the one port's sender is among its receivers; nothing partial travels
  * @from: member that port p waits for, by p - 1
  * @send: first receiver of port p in ub_sched.send, by p - 1; the end follows
  */
@@ -71,6 +72,7 @@ struct ub_round {
 	__u8 nports;
 	bool last;
 	bool last_full;
+	bool mutual;
 	__u32 from[UB_MAX_PORTS];
 	__u32 send[UB_MAX_PORTS + 1];
 };

@@ -76,24 +76,25 @@ struct ub_pending {
 
 /**
  * struct ub_scope - a group at a level
- * @alive: reads 0 in a child of the process that made the context
- * @owner: thread whose calls need no locked instruction, see sync.c
+ * @owner: thread whose calls need no locked instruction, see sync.c; NULL in a
+ *	child of the process that made the context
  * @inside: thread that is inside a call, or NULL
  * @state: enum ub_scope_state
  * @timing: accounting is on
  * @last: UB_AUX_LAST() of the last wait
+ * @n: members
+ * @rank: own
+ * @waited: how often each rank was the one waited for
+ * @bar: the engine
+ * @alive: reads 0 in a child of the process that made the context
  * @opened: ticks when it was made
  * @first: epoch then
  * @count: accounting
- * @waited: how often each rank was the one waited for
- * @bar: the engine
  * @lost: a verdict stands; no more arrivals
  * @creating: the group's first barrier runs
  * @kept: made by ub_scope_enter()
  * @level: index of the accounting level
  * @level_name: for messages
- * @n: members
- * @rank: own
  * @node: node id of each member
  * @lane: lane of each member
  * @outer_rank: rank in @outer of each member
@@ -113,28 +114,31 @@ struct ub_pending {
  * @look: when to look after the living next, CLOCK_MONOTONIC
  */
 struct ub_scope {
-	const uint64_t *alive;
+	/* A line that ends a page which a fork wipes; the rest is kept. */
 	void *owner;
 	void *inside;
-	uint32_t state;
+
+	/* What a sync touches. */
+	uint32_t state __attribute__((aligned(64)));
 	bool timing;
-	bool lost;
-	bool creating;
-	bool kept;
 	uint64_t last;
-	uint64_t opened;
-	uint64_t first;
-	struct ub_count count;
+	uint32_t n;
+	uint32_t rank;
 	uint64_t *waited;
 	struct ub_bar bar;
 
+	const uint64_t *alive;
+	bool lost;
+	bool creating;
+	bool kept;
+	uint64_t opened;
+	uint64_t first;
+	struct ub_count count;
 	struct ub_ctx *ctx;
 	struct ub_scope *outer;
 	struct ub_scope *next;
 	int level;
 	char level_name[UB_NAME_LEN];
-	uint32_t n;
-	uint32_t rank;
 	uint32_t *node;
 	uint32_t *lane;
 	uint32_t *outer_rank;

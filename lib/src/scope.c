@@ -9,6 +9,8 @@
 #include "backend.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Accounting levels: world, the machine's, node, split. */
 #define LEVEL_MACHINE	1
@@ -33,15 +35,36 @@ static int make_alone(struct ub_scope *s)
 	return 0;
 }
 
+#define KEPT	offsetof(struct ub_scope, state)
+
+/* What comes before KEPT ends a page, so that a fork wipes just that. */
+static struct ub_scope *map_scope(void)
+{
+	size_t page = getpagesize();
+	char *p = mmap(NULL, page + sizeof(struct ub_scope), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, page, MADV_WIPEONFORK);
+	return (struct ub_scope *)(p + page - KEPT);
+}
+
+static void unmap_scope(struct ub_scope *s)
+{
+	size_t page = getpagesize();
+
+	munmap((char *)s + KEPT - page, page + sizeof(struct ub_scope));
+}
+
 struct ub_scope *ub_scope_alloc(struct ub_ctx *ctx, struct ub_scope *outer,
 				uint32_t n, uint32_t rank, int level,
 				const char *name)
 {
-	struct ub_scope *s = aligned_alloc(64, (sizeof(*s) + 63) & ~(size_t)63);
+	struct ub_scope *s = map_scope();
 
 	if (!s)
 		return NULL;
-	memset(s, 0, sizeof(*s));
 	s->alive = ctx->alive;
 	s->ctx = ctx;
 	s->outer = outer;
@@ -83,7 +106,7 @@ void ub_scope_free(struct ub_scope *s)
 	free(s->world_rank);
 	free(s->incarnation);
 	free(s->table);
-	free(s);
+	unmap_scope(s);
 }
 
 /* In the world lanes are counted, further inside they are known. */
@@ -121,6 +144,7 @@ int ub_scope_ready(struct ub_scope *s)
 			       s->level_name, s->n, s->sched->nlines,
 			       s->bar.g.max_lines);
 	ub_bar_schedule(&s->bar, s->sched);
+	s->bar.pause = getenv("UB_PAUSE") ? atoi(getenv("UB_PAUSE")) : 0;
 	s->opened = ub_ticks();
 	s->first = s->bar.epoch;
 	pthread_mutex_lock(&ctx->lock);

@@ -60,10 +60,18 @@ static void membarrier(void)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
+static int __attribute__((noinline, cold)) forked(void)
+{
+	return ub_fail(-EPERM,
+		       "called in a child of the process that made the context; call ub_init() in the process that takes part");
+}
+
 static int __attribute__((noinline, cold)) take_over(struct ub_scope *s)
 {
 	void *old = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE), *none = NULL;
 
+	if (!*s->alive)
+		return forked();
 	if (!s->ctx->biased)
 		return __atomic_compare_exchange_n(&s->inside, &none, self(), 0,
 						   __ATOMIC_SEQ_CST,
@@ -93,21 +101,15 @@ static int __attribute__((noinline, cold)) lost_owner(struct ub_scope *s)
 	return busy();
 }
 
-static int __attribute__((noinline, cold)) forked(void)
-{
-	return ub_fail(-EPERM,
-		       "called in a child of the process that made the context; call ub_init() in the process that takes part");
-}
-
 static inline int begin(struct ub_scope *s)
 {
-	if (unlikely(!__atomic_load_n(s->alive, __ATOMIC_RELAXED)))
-		return forked();
-	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != self()))
+	void *me = self();
+
+	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != me))
 		return take_over(s);
-	__atomic_store_n(&s->inside, self(), __ATOMIC_RELAXED);
+	__atomic_store_n(&s->inside, me, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != self()))
+	if (unlikely(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) != me))
 		return lost_owner(s);
 	return 0;
 }
@@ -123,7 +125,6 @@ int ub_lost_error(struct ub_scope *s)
 	uint32_t m = UB_VERDICT_MEMBER(b->verdict);
 
 	s->lost = true;
-	s->bar.nhops = 0;
 	s->state = UB_SCOPE_IDLE;
 	if (m == s->rank)
 		return ub_fail(-ESTALE,
@@ -182,11 +183,14 @@ static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value)
 	return 0;
 }
 
-/* What the next barrier tells of the wait in this one, if it was short. */
-static inline void note_wait(struct ub_scope *s, uint64_t polls)
+/* What the next barrier tells of the wait in this one, when it was short. */
+static inline void note_wait(struct ub_scope *s, uint32_t polls)
 {
+	_Static_assert(UB_POLLS < 1 << UB_WAIT_BITS, "a count is its own code");
+
 	if (s->timing)
-		s->last = UB_AUX_LAST(polls, s->rank);
+		s->last = (uint64_t)polls << UB_AUX_WAIT_SHIFT |
+			  UB_AUX_LAST(0, s->rank);
 }
 
 /* @polls: how many there were already */
@@ -201,23 +205,25 @@ static inline int wait_for(struct ub_scope *s, uint32_t polls)
 	return ub_wait_long(s);
 }
 
-static int __attribute__((noinline, cold)) bad_sum(struct ub_scope *s)
+static int __attribute__((noinline, cold)) bad_sum(struct ub_scope *s,
+						  uint32_t op, uint64_t aux)
 {
-	if (ub_bar_mixed(&s->bar))
+	if (aux & UB_AUX_MIXED)
 		return ub_fail(-EINVAL,
 			       "%s: members gave different reductions at epoch %llu (this one: %s)",
 			       s->level_name,
 			       (unsigned long long)s->bar.epoch,
-			       ub_red_name(s->bar.op));
+			       ub_red_name(op));
 	return ub_fail(-EOWNERDEAD, "%s: a window is lost, its home is dead",
 		       s->level_name);
 }
 
-static inline int finish(struct ub_scope *s, uint64_t *result)
+/* A barrier is complete, with @sum. */
+static inline int finish(struct ub_scope *s, uint32_t op,
+			 const struct ub_window_sum *sum, uint64_t *result)
 {
-	uint64_t aux = s->bar.sum.aux;
+	uint64_t aux = sum->aux;
 
-	s->state = UB_SCOPE_IDLE;
 	if (s->timing) {
 		uint32_t m = UB_AUX_MEMBER(aux);
 
@@ -226,10 +232,17 @@ static inline int finish(struct ub_scope *s, uint64_t *result)
 			ub_add(&s->waited[m], 1);
 	}
 	if (unlikely(aux & (UB_AUX_MIXED | UB_AUX_WINLOST)))
-		return bad_sum(s);
+		return bad_sum(s, op, aux);
 	if (result)
-		*result = s->bar.sum.full;
+		*result = sum->full;
 	return 0;
+}
+
+/* The same when the engine has it all. */
+static int finish_bar(struct ub_scope *s, uint64_t *result)
+{
+	s->state = UB_SCOPE_IDLE;
+	return finish(s, s->bar.op, &s->bar.sum, result);
 }
 
 /* A call that does not fit what a former one left behind. */
@@ -257,16 +270,16 @@ static inline int wait_and_end(struct ub_scope *s, int err, uint32_t polls,
 	if (likely(!err))
 		err = wait_for(s, polls);
 	if (likely(!err))
-		err = finish(s, result);
+		err = finish_bar(s, result);
 	else if (err == -ETIMEDOUT)
 		s->pending.call = sync_call;
 	end(s);
 	return err;
 }
 
-/* The scope was entered. */
-static inline int reduce(struct ub_scope *s, uint32_t op, uint64_t value,
-			 uint64_t *result)
+/* There is no straight path, or not now. */
+static int __attribute__((noinline)) slow(struct ub_scope *s, uint32_t op,
+					  uint64_t value, uint64_t *result)
 {
 	int err;
 
@@ -277,44 +290,45 @@ static inline int reduce(struct ub_scope *s, uint32_t op, uint64_t value,
 	return wait_and_end(s, err, 0, result);
 }
 
-int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
-		   uint64_t *result)
-{
-	int err = begin(s);
-
-	return unlikely(err) ? err : reduce(s, op, value, result);
-}
-
-/* There is no straight path, or not now. */
-static int __attribute__((noinline)) sync_slow(struct ub_scope *s)
-{
-	return reduce(s, UB_RED_NONE, 0, NULL);
-}
-
 /* The straight path arrived and did not end it, after so many polls. */
-static int __attribute__((noinline)) sync_on(struct ub_scope *s, uint32_t polls)
+static int __attribute__((noinline)) go_on(struct ub_scope *s, uint32_t polls,
+					   uint64_t *result)
 {
 	int err = unlikely(ub_bar_pressed(&s->bar)) ? pressed(s) : 0;
 
-	return wait_and_end(s, err, polls, NULL);
+	return wait_and_end(s, err, polls, result);
 }
 
-int ub_sync(struct ub_scope *s)
+static __always_inline int whole(struct ub_scope *s, uint32_t op, uint64_t value,
+				 uint64_t *result)
 {
-	uint32_t polls = UB_POLLS;
+	struct ub_window_sum sum;
+	uint32_t left = UB_POLLS;
 	int err = begin(s);
 
 	if (unlikely(err))
 		return err;
 	if (unlikely(s->state != UB_SCOPE_IDLE || !s->bar.nhops))
-		return sync_slow(s);
-	err = ub_bar_straight(&s->bar, s->last, &polls);
+		return slow(s, op, value, result);
+	err = ub_bar_straight(&s->bar, op, value, s->last, &left, &sum);
 	if (unlikely(err <= 0))
-		return err ? sync_slow(s) : sync_on(s, polls);
-	note_wait(s, polls);
-	err = finish(s, NULL);
+		return err ? slow(s, op, value, result) :
+			     go_on(s, UB_POLLS - left, result);
+	note_wait(s, UB_POLLS - left);
+	err = finish(s, op, &sum, result);
 	end(s);
 	return err;
+}
+
+int ub_sync(struct ub_scope *s)
+{
+	return whole(s, UB_RED_NONE, 0, NULL);
+}
+
+int ub_sync_reduce(struct ub_scope *s, enum ub_reduction op, uint64_t value,
+		   uint64_t *result)
+{
+	return whole(s, op, value, result);
 }
 
 int ub_sync_max_double(struct ub_scope *s, double value, double *result)
@@ -402,7 +416,7 @@ int ub_test(struct ub_scope *s, uint64_t *result)
 			err = -EAGAIN;
 	}
 	if (!err)
-		err = finish(s, result);
+		err = finish_bar(s, result);
 	end(s);
 	return err;
 }
@@ -456,7 +470,7 @@ int ub_sync_inside(struct ub_scope *s)
 		err = arrive(s, UB_RED_NONE, 0);
 	if (!err)
 		err = wait_for(s, 0);
-	return err ? err : finish(s, NULL);
+	return err ? err : finish_bar(s, NULL);
 }
 
 void *ub_mail(struct ub_scope *s)

@@ -50,6 +50,14 @@ static __u64 operand(int who, __u64 e)
 	return (e * 3 + 1) << (8 * who);
 }
 
+/* Of disjoint bits, so that a sum is an or. Straight: sometimes no value. */
+static __u32 op_of(__u64 e)
+{
+	if (!prog->straight)
+		return UB_RED_SUM;
+	return e % 3 == 1 ? UB_RED_OR : e % 3 == 2 ? UB_RED_NONE : UB_RED_SUM;
+}
+
 /* What a member tells of its last wait: later and later, each the least once. */
 static __u64 last_of(int who, __u64 e, int member)
 {
@@ -98,7 +106,7 @@ static void note_ok(struct group *gr, const struct ub_bar *b, __u64 e)
 	if ((b->sum.aux & UB_AUX_GIVEN_MASK) != (least | notes))
 		fail("member %u epoch %llu: last %llx, not %llx", b->me,
 		     (long long)e, (long long)b->sum.aux, (long long)(least | notes));
-	if ((!prog->straight && b->sum.full != sum) || ub_bar_mixed(b))
+	if ((op_of(e) && b->sum.full != sum) || ub_bar_mixed(b))
 		fail("member %u epoch %llu: sum %llx, not %llx", b->me,
 		     (long long)e, (long long)b->sum.full, (long long)sum);
 	gr->ok[e] = true;
@@ -195,11 +203,11 @@ static int arrive(struct ub_bar *b, __u64 e)
 	int err = -EBUSY;
 
 	if (b->nhops && prog->straight >> (self() + e) % 4 & 1)
-		err = ub_bar_straight(b, last, &polls);
+		err = ub_bar_straight(b, op_of(e), operand(self(), e), last,
+				      &polls, &b->sum);
 	if (err >= 0)
 		return err;
-	return ub_bar_arrive(b, prog->straight ? UB_RED_NONE : UB_RED_SUM,
-			     operand(self(), e), last);
+	return ub_bar_arrive(b, op_of(e), operand(self(), e), last);
 }
 
 /* One barrier: 0 ok, -EOWNERDEAD, or -ESTALE when the member was fenced. */
@@ -302,7 +310,8 @@ void bar_body(int i)
 			fail("member %d: error %d, but nobody died", i, err);
 	}
 	/* A user that does not believe it. */
-	if (err && ub_bar_straight(&b, 0, &polls) != -EBUSY)
+	if (err && b.nhops &&
+	    ub_bar_straight(&b, 0, 0, 0, &polls, &b.sum) != -EBUSY)
 		fail("member %d goes straight after the end", i);
 	if (err && ub_bar_arrive(&b, UB_RED_SUM, 0xbad, 0) != -ESTALE)
 		fail("member %d arrives after the end", i);

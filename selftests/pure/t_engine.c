@@ -104,7 +104,7 @@ static void straight_mixes(void)
 	for (n = 1; n <= 20; n++)
 		for (r = 0; r < 6; r++) {
 			flat(n, 1);
-			world_up(r & 1 ? 0 : UB_EPOCH_MAX - 40 - r);
+			world_up(r & 1 ? 0 : UB_EPOCH_MAX / 2 - 40 - r);
 			for (i = 0; i < n; i++)
 				expect(bar[i].nhops == ub_rounds(n, 1),
 				       "%u members, %u hops", n, bar[i].nhops);
@@ -160,9 +160,18 @@ static void straight_shapes(void)
 	ktap_done("who has a straight path");
 }
 
+/* What comes to member @i in its first round, of the epoch @e or not yet. */
 static const struct ub_flag *sent_to(uint32_t i, uint64_t e)
 {
-	return &w.g.flags[i * w.lines].slot[e & 1];
+	const struct ub_round *rd = &w.sched[i]->round[0];
+
+	return ub_flag_of(&w.g, rd->from[0], i, rd->line, rd->mutual) +
+	       UB_FLAG_PARITY * (e & 1);
+}
+
+static bool of_epoch(const struct ub_flag *f, uint64_t e)
+{
+	return (f->aux & UB_AUX_SEQ_MASK) == UB_AUX_SEQ(e);
 }
 
 /* Out of polls in the first or second round: the rounds go on from there. */
@@ -176,32 +185,31 @@ static void straight_late(void)
 		world_up(0);
 		if (r) {
 			polls = 0;
-			expect(!ub_bar_straight(&bar[2], UB_AUX_LAST(3, 2),
-						&polls), "first");
+			expect(!straight(&bar[2], UB_AUX_LAST(3, 2), &polls),
+			       "first");
 		}
 		polls = 5;
-		expect(!ub_bar_straight(&bar[0], UB_AUX_LAST(4, 0), &polls), "%u", r);
+		expect(!straight(&bar[0], UB_AUX_LAST(4, 0), &polls), "%u", r);
 		expect(polls == 5, "%u", polls);
 		expect(bar[0].round == r && bar[0].sent, "round %u", bar[0].round);
 		expect(bar[0].epoch == 1 && w.g.line[0].arrival == 1, "arrival");
 		expect(w.g.line[0].contrib[1].aux == UB_AUX_LAST(4, 0), "aux");
-		expect(sent_to(1, 1)->epoch == 1, "flag");
-		expect(sent_to(1, 1)->aux == UB_AUX_LAST(4, 0), "flag");
+		expect(sent_to(1, 1)->aux == (UB_AUX_LAST(4, 0) | UB_AUX_SEQ(1)),
+		       "flag");
 		/* What was sent is not sent again. */
-		flag = &w.g.flags[(r ? 2 : 1) * w.lines + r].slot[1];
-		expect(flag->epoch == 1, "round %u", r);
-		flag->epoch = 0;
+		flag = bar[0].hop[r].out + UB_FLAG_PARITY;
+		expect(of_epoch(flag, 1), "round %u", r);
+		flag->aux ^= 1;
 		expect(!ub_bar_poll(&bar[0]), "round %u", r);
-		expect(!flag->epoch, "round %u: sent again", r);
-		flag->epoch = 1;
+		expect(!of_epoch(flag, 1), "round %u: sent again", r);
+		flag->aux ^= 1;
 		polls = 9;
 		if (!r)
-			expect(!ub_bar_straight(&bar[2], UB_AUX_LAST(3, 2),
-						&polls), "third");
+			expect(!straight(&bar[2], UB_AUX_LAST(3, 2), &polls),
+			       "third");
 		expect(!ub_bar_poll(&bar[0]), "the second is missing");
 		polls = 9;
-		expect(!ub_bar_straight(&bar[1], UB_AUX_LAST(5, 1), &polls),
-		       "second");
+		expect(!straight(&bar[1], UB_AUX_LAST(5, 1), &polls), "second");
 		expect(ub_bar_poll(&bar[2]) && ub_bar_poll(&bar[0]) &&
 		       ub_bar_poll(&bar[1]), "polls");
 		for (uint32_t i = 0; i < 3; i++)
@@ -213,19 +221,18 @@ static void straight_late(void)
 	flat(2, 1);
 	world_up(0);
 	polls = 0;
-	expect(!ub_bar_straight(&bar[0], LAST_NONE, &polls), "first");
-	bar[1].op = UB_RED_SUM;
+	expect(!straight(&bar[0], LAST_NONE, &polls), "first");
+	expect(bar[0].op == UB_RED_NONE, "operation");
 	polls = 7;
-	expect(ub_bar_straight(&bar[1], UB_AUX_LAST(2, 1), &polls) == 1, "second");
+	expect(straight(&bar[1], UB_AUX_LAST(2, 1), &polls) == 1, "second");
 	expect(!polls, "%u polls", polls);
-	expect(bar[1].op == UB_RED_NONE, "the operation before it");
 	expect(ub_bar_poll(&bar[0]) && bar[0].sum.aux == UB_AUX_LAST(2, 1),
 	       "%llx", (long long)bar[0].sum.aux);
 	world_down();
 	ktap_done("a straight path that runs out of polls");
 }
 
-/* A sleeper of this epoch is seen after arriving, before a flag is set. */
+/* A sleeper of this epoch is seen after arriving, before a flag is awaited. */
 static void straight_hint(void)
 {
 	uint32_t polls = 3;
@@ -237,44 +244,40 @@ static void straight_hint(void)
 	ub_bar_sleep_begin(&bar[1]);
 	expect(ub_bar_record(&bar[1]) == UB_BAR_WAIT, "asleep");
 	bar[0].wake = true;
-	expect(!ub_bar_straight(&bar[0], UB_AUX_LAST(1, 0), &polls), "hint");
+	expect(!straight(&bar[0], UB_AUX_LAST(1, 0), &polls), "hint");
 	expect(!polls, "%u polls", polls);
 	expect(bar[0].epoch == 2 && bar[0].sent && !bar[0].round &&
 	       !bar[0].wake, "as after arriving");
-	expect(sent_to(1, 2)->epoch == 2, "the first flag is on its way");
+	expect(of_epoch(sent_to(1, 2), 2), "the first flag is on its way");
 	expect(ub_bar_pressed(&bar[0]), "pressed");
 	expect(ub_bar_record(&bar[0]) == UB_BAR_DONE, "all are there");
-	expect(sent_to(1, 2)->epoch == 2, "flag by the record");
+	expect(of_epoch(sent_to(1, 2), 2), "flag by the record");
 	expect(bar[0].sum.aux == UB_AUX_LAST(1, 0), "aux");
 	expect(ub_bar_record(&bar[1]) == UB_BAR_DONE, "rung");
 	ub_bar_sleep_end(&bar[1]);
 	/* The hint stays, and stands for the epoch that is over. */
 	polls = 0;
-	expect(!ub_bar_straight(&bar[0], LAST_NONE, &polls) && bar[0].sent &&
+	expect(!straight(&bar[0], LAST_NONE, &polls) && bar[0].sent &&
 	       !ub_bar_pressed(&bar[0]), "old hint");
 	polls = 0;
-	expect(ub_bar_straight(&bar[1], LAST_NONE, &polls) == 1, "old hint");
+	expect(straight(&bar[1], LAST_NONE, &polls) == 1, "old hint");
 	world_down();
 	ktap_done("a straight path meets a sleeper");
 }
 
-/* Refused, with nothing stored; ub_bar_arrive() says why. */
+/* Not arrived: ub_bar_arrive() does it, or says why. */
 static void straight_refused(void)
 {
-	struct ub_member_line before;
 	uint32_t polls = 3, r;
-	struct ub_bar old;
 
-	for (r = 0; r < 6; r++) {
+	for (r = 0; r < 5; r++) {
+		struct ub_bar *b = &bar[0];
+		uint64_t word;
 		int err = -ESTALE;
-		uint32_t i = 0;
 
 		flat(2, 1);
-		world_up(r == 3 ? UB_EPOCH_MAX - 3 : r == 4 ? 1000 : 0);
-		w.plain = true;
-		run(r == 4 ? 0 : 3, 0);
-		w.plain = false;
-		old = bar[0];
+		world_up(r == 2 ? UB_EPOCH_MAX - 3 : r == 3 ? 1000 : 0);
+		run(r == 3 ? 0 : 3, 0);
 		switch (r) {
 		case 0:
 			ub_grp_fence(&w.g, 0, 100);
@@ -283,53 +286,99 @@ static void straight_refused(void)
 			expect(!ub_grp_shrink(&w.g, 0), "shrink");
 			break;
 		case 2:
-			expect(!ub_bar_arrive(&bar[0], UB_RED_SUM, 1, 0), "busy");
-			err = -EBUSY;	/* of an agent whose view is old */
-			break;
-		case 3:
-			expect(bar[0].epoch == UB_EPOCH_MAX, "epochs");
+			expect(b->epoch == UB_EPOCH_MAX && !b->nhops, "epochs");
 			err = -EOVERFLOW;
 			break;
-		case 4:
+		case 3:
 			err = 0;	/* never arrived, and a base */
 			break;
 		default:
 			ub_grp_fence(&w.g, 1, 101);
-			ub_bar_arrive(&bar[0], UB_RED_NONE, 5, 5);
-			expect(ub_bar_record(&bar[0]) == UB_BAR_LOST, "verdict");
-			old = bar[0];
+			ub_bar_arrive(b, UB_RED_NONE, 5, 5);
+			expect(ub_bar_record(b) == UB_BAR_LOST, "verdict");
+			expect(!b->nhops, "a verdict was seen");
+			ub_bar_init(b, &w.g, w.sched[0], 0, 0);
+			expect(!b->nhops, "a verdict stands");
 		}
-		memcpy(&before, &w.g.line[i], sizeof(before));
-		expect(ub_bar_straight(&old, 1, &polls) == -EBUSY, "case %u", r);
-		expect(!memcmp(&before, &w.g.line[i], sizeof(before)), "case %u", r);
-		expect(polls == 3, "case %u: %u", r, polls);
-		expect(ub_bar_arrive(&old, UB_RED_NONE, 0, 1) == err, "case %u", r);
+		word = w.g.line[0].arrival;
+		if (b->nhops)
+			expect(straight(b, 1, &polls) == -EBUSY, "case %u", r);
+		expect(w.g.line[0].arrival == word, "case %u", r);
+		expect(!of_epoch(sent_to(1, b->epoch + 1), b->epoch + 1), "%u", r);
+		expect(ub_bar_arrive(b, UB_RED_NONE, 0, 1) == err, "case %u", r);
 		world_down();
 	}
 	ktap_done("a straight arrival that is refused");
 }
 
-/* Who goes straight hears that another gave an operation. */
+/* Who goes straight hears that another gave an operation, and what goes. */
 static void straight_mixed(void)
 {
+	struct ub_window_sum sum;
 	uint32_t polls = 0;
 
 	flat(2, 1);
 	world_up(0);
 	expect(!ub_bar_arrive(&bar[0], UB_RED_SUM, 7, LAST_NONE), "sum");
 	expect(!ub_bar_poll(&bar[0]), "alone");
-	expect(ub_bar_straight(&bar[1], LAST_NONE, &polls) == 1, "none");
+	expect(straight(&bar[1], LAST_NONE, &polls) == 1, "none");
 	expect(ub_bar_mixed(&bar[1]), "%llx", (long long)bar[1].sum.aux);
 	expect(ub_bar_poll(&bar[0]) && ub_bar_mixed(&bar[0]), "%llx",
 	       (long long)bar[0].sum.aux);
+	expect(ub_bar_straight(&bar[0], UB_RED_OPS, 7, LAST_NONE, &polls, &sum) ==
+	       -EBUSY, "unknown operation");
+	expect(w.g.line[0].arrival == 1, "arrived all the same");
+	world_down();
+	/* Of three, two windows overlap: a sum takes the other way. */
+	flat(3, 1);
+	world_up(0);
+	expect(!bar[0].once && bar[0].nhops == 2, "%u", bar[0].nhops);
+	expect(ub_bar_straight(&bar[0], UB_RED_SUM, 7, LAST_NONE, &polls, &sum) ==
+	       -EBUSY, "sum");
+	expect(!w.g.line[0].arrival && !w.g.line[0].contrib[1].value, "stored");
 	world_down();
 	ktap_done("a straight path meets an operation");
+}
+
+/*
+ * Two that set a flag for each other share a line, and no two flags a word;
+ * others have the receiver's.
+ */
+static void lines(void)
+{
+	uint32_t n, i, j, k;
+
+	for (n = 2; n <= 17; n++) {
+		flat(n, 1);
+		world_up(0);
+		for (i = 0; i < n; i++) {
+			for (k = 0; k < bar[i].nhops; k++) {
+				const struct ub_hop *h = &bar[i].hop[k];
+				bool mutual = n == 2U << k;
+				uint32_t d = 1U << k;
+
+				expect(w.sched[i]->round[k].mutual == mutual,
+				       "%u of %u, round %u", i, n, k);
+				expect(h->out == bar[(i + d) % n].hop[k].in &&
+				       h->in == bar[(i + n - d) % n].hop[k].out,
+				       "%u of %u, round %u", i, n, k);
+				expect(mutual == ((uintptr_t)h->out / 64 ==
+						  (uintptr_t)h->in / 64),
+				       "%u of %u, round %u", i, n, k);
+				for (j = 0; j < i; j++)
+					expect(bar[j].hop[k].out != h->out,
+					       "%u and %u, round %u", i, j, k);
+			}
+		}
+		world_down();
+	}
+	ktap_done("two that flag each other share a line");
 }
 
 int main(int argc, char **argv)
 {
 	rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-	ktap_start(12);
+	ktap_start(13);
 	arguments();
 	flat_groups();
 	ragged_groups();
@@ -340,5 +389,6 @@ int main(int argc, char **argv)
 	straight_hint();
 	straight_refused();
 	straight_mixed();
+	lines();
 	return ktap_end();
 }

@@ -139,12 +139,11 @@ AT(ub_member_line, arrival, 0); AT(ub_member_line, sleeping, 8);
 AT(ub_member_line, driver, 16); AT(ub_member_line, reason, 24);
 AT(ub_member_line, contrib, 32);
 
-SIZE(ub_flag, 32); ALIGN(ub_flag, 8);
-AT(ub_flag, epoch, 0); AT(ub_flag, full, 8); AT(ub_flag, part, 16);
-AT(ub_flag, aux, 24);
+SIZE(ub_flag, 16); ALIGN(ub_flag, 8);
+AT(ub_flag, aux, 0); AT(ub_flag, full, 8);
 
 SIZE(ub_flag_line, 64); ALIGN(ub_flag_line, 8);
-AT(ub_flag_line, slot, 0);
+AT(ub_flag_line, flag, 0);
 
 SIZE(ub_mailbox, 256); ALIGN(ub_mailbox, 1);
 AT(ub_mailbox, slot, 0);
@@ -194,8 +193,9 @@ _Static_assert(UB_XFER_OPS == 8 && UB_EVENT_OVERRUN == 6 &&
 	       UB_REASON_REBOOT == 9 && UB_TEST_ATOMIC_ADD == 6, "enums");
 _Static_assert(!((UB_AUX_MIXED | UB_AUX_WINLOST) & UB_AUX_LAST_MASK) &&
 	       !((UB_AUX_MIXED | UB_AUX_WINLOST) >> UB_AUX_OP_SHIFT) &&
-	       UB_AUX_WAIT_MAX << 16 < UB_AUX_LAST_MASK &&
-	       (UB_AUX_NOTE(~0U) ^ UB_AUX_LAST_MASK) == UB_AUX_GIVEN_MASK, "aux");
+	       (UB_AUX_NOTE(~0U) ^ UB_AUX_LAST_MASK) == UB_AUX_GIVEN_MASK &&
+	       (UB_AUX_GIVEN_MASK ^ UB_AUX_MIXED ^ UB_AUX_WINLOST ^
+		63ULL << UB_AUX_OP_SHIFT ^ UB_AUX_SEQ_MASK) == ~0ULL, "aux");
 _Static_assert(!(UB_ARR_FINAL & UB_EPOCH_MAX) &&
 	       (UB_ARR_FINAL | UB_EPOCH_MAX) == ~0ULL, "arrival word");
 
@@ -207,12 +207,13 @@ _Static_assert(sizeof(struct ub_group_head) == 64 &&
 
 static void packing(void)
 {
+	uint64_t w;
 	uint32_t i;
 
 	for (i = 0; i < 100000; i++) {
 		uint32_t m = rnd(), r = rnd() & 0xffff, n = rnd() & 0xffff;
 		uint64_t id = rnd() & UB_SLOT_ID_MASK, wait = rnd() >> below(64);
-		uint64_t v = UB_VERDICT(m, r), w, a;
+		uint64_t v = UB_VERDICT(m, r), a, b;
 
 		expect(UB_VERDICT_MEMBER(v) == m && UB_VERDICT_REASON(v) == r &&
 		       v & UB_VERDICT_VALID, "%u %u", m, r);
@@ -227,10 +228,33 @@ static void packing(void)
 		       UB_WHO_LANE(w) == n && w & UB_WHO_USED &&
 		       !(w & (UB_WHO_READY | UB_WHO_LEFT)), "%llx", (long long)w);
 		a = UB_AUX_LAST(wait, n);
-		expect(!(a & ~UB_AUX_LAST_MASK) && UB_AUX_MEMBER(a) == n &&
-		       UB_AUX_WAIT(a) == (wait > UB_AUX_WAIT_MAX ?
-					  UB_AUX_WAIT_MAX : wait), "%llx", (long long)a);
+		expect(!(a & ~UB_AUX_LAST_MASK) && UB_AUX_MEMBER(a) == n,
+		       "%llx", (long long)a);
+		b = UB_AUX_WAIT(a);
+		if (wait > UB_WAIT_MAX)
+			wait = UB_WAIT_MAX;
+		expect(b <= wait && wait - b <= wait >> 14, "%llu: %llu",
+		       (long long)wait, (long long)b);
+		expect(wait >> UB_WAIT_BITS || b == wait, "%llu", (long long)wait);
+		b = rnd() >> below(64);
+		expect((b < wait ? b : wait) == wait ||
+		       UB_AUX_LAST(b, n) <= UB_AUX_LAST(wait, n), "%llu, %llu",
+		       (long long)b, (long long)wait);
 	}
+	/* Each code is that of the waits it stands for, and they rise with it. */
+	for (i = 0; i < 32 << UB_WAIT_BITS; i++) {
+		uint64_t wait = ub_wait_of(i);
+
+		if (i >> UB_WAIT_BITS && !(i >> (UB_WAIT_BITS - 1) & 1))
+			continue;	/* not used: a lower shift has it */
+		expect(ub_wait_code(wait) == i, "%x", i);
+		expect(wait == UB_WAIT_MAX || ub_wait_code(wait + 1) >= i, "%x", i);
+	}
+	expect(UB_AUX_LAST(~0ULL, ~0U) == UB_AUX_LAST_MASK, "nobody measured");
+	for (w = 1; w < 0x30000; w++)
+		expect(UB_AUX_SEQ(w) && UB_AUX_SEQ(w) <= UB_AUX_SEQ_MASK &&
+		       UB_AUX_SEQ(w) != UB_AUX_SEQ(w + 2), "epoch %llu",
+		       (long long)w);
 	ktap_done("packed words give back what was put in");
 }
 

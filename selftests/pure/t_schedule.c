@@ -92,9 +92,17 @@ static void check_member(uint32_t n, uint32_t me, const struct ub_shape *shape)
 	for (t = 0; t < s->nrounds; t++) {
 		const struct ub_round *rd = &s->round[t];
 		uint32_t k = shape->ports[s->vertex[rd->vertex].level];
+		bool back = false;
 
+		for (i = 0; i < rd->send[1]; i++)
+			back |= rd->nports == 1 && i >= rd->send[0] &&
+				s->send[i] == rd->from[0];
+		/* Of a shared line's flags no part is read. */
+		expect(!rd->mutual || (rd->last && rd->last_full &&
+				       !rd->rest && !rd->digit), "member %u", me);
 		expect(rd->nports >= 1 && rd->nports <= k, "member %u", me);
 		expect(rd->line + k <= s->nlines, "member %u", me);
+		expect(rd->mutual == back, "member %u round %u", me, t);
 		for (p = 0; p < rd->nports; p++) {
 			expect(rd->from[p] < n && rd->from[p] != me, "%u", me);
 			for (i = rd->send[p]; i < rd->send[p + 1]; i++) {

@@ -30,16 +30,22 @@ const char *__tsan_default_options(void)
 
 static struct ub_grp grp;
 static uint32_t n, k;
-static bool by_record, racy;
+static bool by_record, straight, racy;
 static struct ub_sched *sched[MAXN];
 static uint64_t plain[2][MAXN];		/* by parity of the step */
 static unsigned int wrong;		/* atomic */
 
 static void sync_up(struct ub_bar *b, uint64_t value)
 {
-	uint32_t polls = 0;
+	uint32_t polls = 0, left = 20;
+	int ret = -EBUSY;
 
-	if (ub_bar_arrive(b, UB_RED_SUM, value, UB_AUX_LAST_MASK))
+	if (straight && b->nhops)
+		ret = ub_bar_straight(b, UB_RED_SUM, value, UB_AUX_LAST_MASK,
+				      &left, &b->sum);
+	if (ret > 0)
+		return;
+	if (ret < 0 && ub_bar_arrive(b, UB_RED_SUM, value, UB_AUX_LAST_MASK))
 		abort();
 	for (;;) {
 		if (!by_record && ub_bar_poll(b))
@@ -101,14 +107,16 @@ static int threads(void)
 
 static int run(void)
 {
+	int i;
+
 	for (n = 2; n <= MAXN; n++)
 		for (k = 1; k <= 2; k++) {
-			by_record = false;
-			if (threads())
-				return 1;
-			by_record = true;
-			if (threads())
-				return 1;
+			for (i = 0; i < 3; i++) {
+				by_record = i == 1;
+				straight = i == 2;
+				if (threads())
+					return 1;
+			}
 		}
 	return wrong != 0;
 }
@@ -145,7 +153,7 @@ int main(int argc, char **argv)
 	}
 	ktap_start(2);
 	code = child("/proc/self/exe", "run");
-	ktap_ok(!code, "2 to 5 threads, flags and record: exit code %d", code);
+	ktap_ok(!code, "2 to 5 threads, flags, record, straight: exit code %d", code);
 	code = child("/proc/self/exe", "racy");
 	ktap_ok(code == FOUND, "a barrier left out is reported: exit code %d", code);
 	return ktap_end();

@@ -39,26 +39,56 @@
 
 /*
  * What rides on a flag and in a contribution beside the value:
- * {op:6, mixed:1, lost:1, note:4, wait:36, member:16}. "note" is or-ed over all
- * members; what its bits mean is for the program, or its library, to say.
- * "wait" is how long "member" waited in the barrier before this one, in ns,
- * saturating; the least wins, so everybody learns who came last. All ones:
- * nobody measured.
+ * {op:6, mixed:1, lost:1, note:4, wait:20, member:16, seq:16}. "note" is or-ed
+ * over all members; what its bits mean is for the program, or its library, to
+ * say. "wait" is how long "member" waited in the barrier before this one, coded
+ * by ub_wait_code(); the least wins, so everybody learns who came last. All
+ * ones: nobody measured. "seq" says, on a flag, which epoch it is of.
  */
 #define UB_AUX_OP_SHIFT		58
 #define UB_AUX_MIXED		(1ULL << 57)
 #define UB_AUX_WINLOST		(1ULL << 56)
 #define UB_AUX_NOTE_SHIFT	52
 #define UB_AUX_NOTE(bits)	(((__u64)(bits) & 15) << UB_AUX_NOTE_SHIFT)
-#define UB_AUX_LAST_MASK	((1ULL << 52) - 1)
+#define UB_AUX_WAIT_SHIFT	32
+#define UB_AUX_LAST_MASK	0x000fffffffff0000ULL
 /* What a member gives and gets beside the value: note and wait. */
-#define UB_AUX_GIVEN_MASK	((1ULL << 56) - 1)
-#define UB_AUX_WAIT_MAX		((1ULL << 36) - 1)
-#define UB_AUX_LAST(wait, m)	(((__u64)(wait) > UB_AUX_WAIT_MAX ? UB_AUX_WAIT_MAX : \
-				  (__u64)(wait)) << 16 | ((m) & 0xffff))
+#define UB_AUX_GIVEN_MASK	(UB_AUX_NOTE(15) | UB_AUX_LAST_MASK)
+#define UB_AUX_LAST(wait, m)	(ub_wait_code(wait) << UB_AUX_WAIT_SHIFT | \
+				 ((__u64)(m) & 0xffff) << 16)
 #define UB_AUX_OP(a)		((__u32)((a) >> UB_AUX_OP_SHIFT))
-#define UB_AUX_WAIT(a)		(((a) & UB_AUX_LAST_MASK) >> 16)
-#define UB_AUX_MEMBER(a)	((__u32)((a) & 0xffff))
+#define UB_AUX_WAIT(a)		ub_wait_of((a) >> UB_AUX_WAIT_SHIFT & 0xfffff)
+#define UB_AUX_MEMBER(a)	((__u32)((a) >> 16 & 0xffff))
+/*
+ * A flag holds 0, or is of the epoch that runs, or of the one two before: what
+ * a member sets in an epoch it has set, all of it, when that is over for it.
+ */
+#define UB_AUX_SEQ_MASK		0xffffULL
+#define UB_AUX_SEQ(epoch)	(0x8000ULL | ((epoch) & 0x7fff))
+
+/*
+ * A wait in ns as {shift:5, bits:15}: exact below 2^15, then to one part in
+ * 2^14; the longer wait never has the lower code.
+ */
+#define UB_WAIT_BITS		15
+#define UB_WAIT_MAX		((1ULL << 46) - 1)
+
+static inline __u64 ub_wait_code(__u64 ns)
+{
+	__u64 shift;
+
+	if (ns >> UB_WAIT_BITS == 0)
+		return ns;
+	if (ns > UB_WAIT_MAX)
+		ns = UB_WAIT_MAX;
+	shift = 64 - UB_WAIT_BITS - __builtin_clzll(ns);
+	return shift << UB_WAIT_BITS | ns >> shift;
+}
+
+static inline __u64 ub_wait_of(__u64 code)
+{
+	return (code & ((1ULL << UB_WAIT_BITS) - 1)) << (code >> UB_WAIT_BITS);
+}
 
 /**
  * struct ub_group_head - words that belong to no member
@@ -76,7 +106,7 @@ struct ub_group_head {
 /**
  * struct ub_contrib - what a member brings to the barrier of one parity
  * @value: operand of the fused reduction
- * @aux: operation and the wait of the barrier before, see UB_AUX_*
+ * @aux: operation and the wait of the barrier before, see UB_AUX_*; no seq
  */
 struct ub_contrib {
 	__u64 value;
@@ -105,25 +135,28 @@ struct ub_member_line {
 };
 
 /**
- * struct ub_flag - one round's message, stored into the receiver's line
- * @epoch: stored last; never moves backwards
+ * struct ub_flag - one round's message from one member to another
+ * @aux: see UB_AUX_*; stored last. Complete by itself where there is no value
  * @full: reduction over the sender's window of the round
- * @part: reduction over the part of it that the last round lacks (sum, xor)
- * @aux: see UB_AUX_*
  */
 struct ub_flag {
-	__u64 epoch;
-	__u64 full;
-	__u64 part;
 	__u64 aux;
+	__u64 full;
 };
 
 /**
  * struct ub_flag_line - one (level, round, port) of a receiver, 64 bytes
- * @slot: by parity of the epoch; one writer for the life of the group
+ * @flag: by parity of the epoch, then by half. One writer each, for the life of
+ *	the group
+ *
+ * Where two members set a flag for each other in a round, both flags are in the
+ * line of the lower one, half 0 is its own: whoever stores has the other's flag
+ * on its hands, if that is set. The higher one's line is not used then.
+ * Elsewhere the flag is half 0 of the receiver's line; flag[..][1].full is the
+ * reduction over that part of the window which the last round lacks (sum, xor).
  */
 struct ub_flag_line {
-	struct ub_flag slot[2];
+	struct ub_flag flag[2][2];
 };
 
 #define UB_MAILBOX_BYTES	128
