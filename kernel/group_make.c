@@ -75,6 +75,18 @@ static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
 	}
 }
 
+/* Do node ids differ in bits that no level of the shape has? */
+static bool outside_shape(const struct ub_shape *shape, const u32 *node, u32 n)
+{
+	u32 i;
+
+	for (i = 1; i < n; i++)
+		if (ub_level_key(shape, node[i], 0) !=
+		    ub_level_key(shape, node[0], 0))
+			return true;
+	return false;
+}
+
 /* All arrived: read who they are, and build the schedule. */
 static int complete_table(struct ub_gmember *gm)
 {
@@ -97,10 +109,14 @@ static int complete_table(struct ub_gmember *gm)
 		node[i] = gm->table[i].node;
 	}
 	ub_fabric_exit(f);
+	if (outside_shape(&gm->shape, node, n)) {
+		kvfree(node);
+		return -ERANGE;
+	}
 	sched = ub_sched_build(node, n, gm->bar.me, &gm->shape);
 	kvfree(node);
 	if (!sched)
-		return -ERANGE;	/* a node id lies outside the shape */
+		return -ENOMEM;
 	if (sched->nlines > f->geo.max_lines) {
 		ub_sched_free(sched);
 		return -E2BIG;
