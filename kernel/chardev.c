@@ -133,12 +133,22 @@ module:
 	return err;
 }
 
+/* By exec, or with all its threads: one alone may close files of its own. */
+static bool owner_ends(const struct ub_file *file)
+{
+	if (task_tgid(current) != file->owner)
+		return false;
+	if (!(current->flags & PF_EXITING))
+		return current->mm != file->mm;
+	return !atomic_read(&current->signal->live) ||
+	       (READ_ONCE(current->signal->flags) & SIGNAL_GROUP_EXIT);
+}
+
 static int ub_flush(struct file *filp, fl_owner_t id)
 {
 	struct ub_file *file = filp->private_data;
 
-	if (task_tgid(current) == file->owner &&
-	    ((current->flags & PF_EXITING) || current->mm != file->mm))
+	if (owner_ends(file))
 		ub_lane_dead(file);
 	return 0;
 }

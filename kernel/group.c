@@ -293,9 +293,13 @@ void ub_group_lane_dead(struct ub_file *file, u16 reason)
 	if (ub_file_enter(file))
 		return;
 	mutex_lock(&f->members_lock);
-	list_for_each_entry(gm, &f->members, fabric_node)
-		if (gm->file == file)
-			fence_self(gm, reason);
+	list_for_each_entry(gm, &f->members, fabric_node) {
+		if (gm->file != file)
+			continue;
+		/* Before the ring; the word is final if it agreed to shrink. */
+		ub_slots_dead(&f->slots, gm->slot, gm->word, gm->bar.me);
+		fence_self(gm, reason);
+	}
 	mutex_unlock(&f->members_lock);
 	ub_fabric_exit(f);
 }
@@ -378,7 +382,8 @@ static u32 lost_to_origin(struct ub_gmember *gm, u32 i)
 	if (arrival & UB_ARR_FENCED)
 		return ub_ld(&o->bar.g.line[gm->from[i]].reason) ?:
 		       UB_REASON_EXIT;
-	if ((who & UB_WHO_LEFT) && UB_WHO_GEN(who) == UB_SLOT_GEN(o->word))
+	if ((who & (UB_WHO_LEFT | UB_WHO_DEAD)) &&
+	    UB_WHO_GEN(who) == UB_SLOT_GEN(o->word))
 		return UB_REASON_EXIT;
 	return UB_REASON_NONE;
 }

@@ -219,14 +219,33 @@ bool ub_slots_member(const struct ub_slots *t, __u32 slot, __u64 word,
 	return (m->who & UB_WHO_READY) && UB_WHO_GEN(m->who) == UB_SLOT_GEN(word);
 }
 
+/* Others than the own node do not write the entry: a second try succeeds. */
+static void mark_own(const struct ub_slots *t, __u32 slot, __u64 word,
+		     __u32 index, __u64 bit)
+{
+	__u64 *who = &ub_slot_rec(t, slot)->member[index].who;
+	__u64 w = ub_ld(who), old;
+	int tries;
+
+	for (tries = 0; tries < UB_JOIN_TRIES; tries++, w = old) {
+		if (UB_WHO_GEN(w) != UB_SLOT_GEN(word))
+			return;
+		old = ub_cas(who, w, w | bit);
+		if (old == w)
+			return;
+	}
+}
+
 void ub_slots_leave(const struct ub_slots *t, __u32 slot, __u64 word,
 		    __u32 index)
 {
-	__u64 *who = &ub_slot_rec(t, slot)->member[index].who;
-	__u64 w = ub_ld(who);
+	mark_own(t, slot, word, index, UB_WHO_LEFT);
+}
 
-	if (UB_WHO_GEN(w) == UB_SLOT_GEN(word))
-		ub_cas(who, w, w | UB_WHO_LEFT);
+void ub_slots_dead(const struct ub_slots *t, __u32 slot, __u64 word,
+		   __u32 index)
+{
+	mark_own(t, slot, word, index, UB_WHO_DEAD);
 }
 
 static bool all_gone(const struct ub_slots *t, __u32 slot, __u64 word,

@@ -38,12 +38,14 @@
 #define UB_FORM_N(w)		((__u32)((w) >> 32) & 0xffff)
 
 /*
- * Member word: {generation:16, used:1, ready:1, left:1, spare:9, lane:16,
- * node:20}. "ready" is set after the incarnations are stored.
+ * Member word: {generation:16, used:1, ready:1, left:1, dead:1, spare:8,
+ * lane:16, node:20}. "ready" is set after the incarnations are stored. "dead":
+ * it joins nothing any more, but may still store; "left": it stores no more.
  */
 #define UB_WHO_USED		(1ULL << 47)
 #define UB_WHO_READY		(1ULL << 46)
 #define UB_WHO_LEFT		(1ULL << 45)
+#define UB_WHO_DEAD		(1ULL << 44)
 #define UB_WHO(g, node, lane)	((__u64)((g) & 0xffff) << 48 | UB_WHO_USED | \
 				 (__u64)((lane) & 0xffff) << 20 | \
 				 ((node) & 0xfffff))
@@ -155,6 +157,14 @@ bool ub_slots_member(const struct ub_slots *t, __u32 slot, __u64 word,
 /** ub_slots_leave() - the own entry @index is not used any more */
 void ub_slots_leave(const struct ub_slots *t, __u32 slot, __u64 word,
 		    __u32 index);
+
+/**
+ * ub_slots_dead() - whoever has the own entry @index joins no group any more
+ *
+ * Its arrival word may be final, shrinking, and not tell it.
+ */
+void ub_slots_dead(const struct ub_slots *t, __u32 slot, __u64 word,
+		   __u32 index);
 
 /**
  * typedef ub_gone_fn - will this member never touch the group again

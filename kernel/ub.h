@@ -56,6 +56,7 @@
 #include <linux/rbtree.h>
 #include <linux/xarray.h>
 #include <ub/ub.h>
+#include <ub/ub_test.h>
 #include <ub/ub_layout.h>
 #include "engine.h"
 #include "gaddr.h"

@@ -19,6 +19,7 @@
 #ifndef FAULTS
 #define FAULTS	1
 #endif
+#include "each.pml"
 
 #if N == 2
 #define ROUNDS	1
@@ -43,16 +44,6 @@
 #define FENCED	64
 #define SHRINK	128
 #define EP(w)	((w) & 63)
-#define BIT(i)	(1 << (i))
-#define ALL	(BIT(N) - 1)
-
-#if N == 2
-#define EACH(x)	x(0) x(1)
-#elif N == 3
-#define EACH(x)	x(0) x(1) x(2)
-#else
-#define EACH(x)	x(0) x(1) x(2) x(3)
-#endif
 
 /*
  * The value of member i: bit i for an operation that may see it twice (or; min,
@@ -86,7 +77,7 @@ byte sleeping;			/* one bit for each member's sleeping word */
 
 /* what the machine does */
 byte rung;			/* rings that reached a sleeper */
-byte dead, silent, faults;
+byte dead, silent, faults, dying;
 
 hidden byte k, m;		/* scratch, never kept from step to step */
 
@@ -108,14 +99,7 @@ byte answer[EPOCHS + 1];	/* 0, ANS_OK or the verdict */
 /* who may be fenced: the dead, and the living as long as faults are left */
 #define SUSPECT(i)	(!(word[i] & FINAL) && ((dead & BIT(i)) ||	\
 			 (faults < FAULTS && !(ended & BIT(i)))))
-#if N == 2
-#define ANY_SUSPECT	(SUSPECT(1 - me))
-#elif N == 3
-#define ANY_SUSPECT	(SUSPECT((me + 1) % N) || SUSPECT((me + 2) % N))
-#else
-#define ANY_SUSPECT	(SUSPECT((me + 1) % N) || SUSPECT((me + 2) % N) || \
-			 SUSPECT((me + 3) % N))
-#endif
+#define SUSPECT_PEER(i)	(i != me && SUSPECT(i))
 #define AWAITED		((me + N - BIT(r)) % N)
 #define OPEN_DEAD(i)	((dead & BIT(i)) && !(word[i] & FINAL))
 /* without ticks, whom does a sleeper watch: all, or whose flag it awaits? */
@@ -223,7 +207,9 @@ l:	rung = rung | sleeping
 	:: else -> silent = silent | BIT(i); faults++			\
 	fi
 
-proctype member(byte me)
+#define FENCE_PEER(i)	:: SUSPECT_PEER(i) -> FENCE(i)
+
+proctype member(byte me) UNLESS_DYING
 {
 	byte e;			/* the epoch */
 	byte r;			/* the round */
@@ -350,7 +336,7 @@ read:
 		:: !low -> goto complete
 		:: low -> low = 0
 #ifndef BUG_AWAITED
-		:: low && ANY_SUSPECT ->
+		:: low && ANY(SUSPECT_PEER) ->
 			low = 0;
 			sleeping = sleeping & ~BIT(me);
 			goto suspect
@@ -385,14 +371,7 @@ suspect:
 #ifdef BUG_AWAITED
 		:: WATCHED_DEAD -> FENCE(AWAITED)
 #else
-		:: me != 0 && SUSPECT(0) -> FENCE(0)
-		:: me != 1 && SUSPECT(1) -> FENCE(1)
-#if N > 2
-		:: me != 2 && SUSPECT(2) -> FENCE(2)
-#endif
-#if N > 3
-		:: me != 3 && SUSPECT(3) -> FENCE(3)
-#endif
+		EACH(FENCE_PEER)
 #endif
 		:: else -> goto poll
 		fi
@@ -513,6 +492,7 @@ finish:
 	atomic {
 		d_step {
 			ended = ended | BIT(me);
+			dying = 0;
 			e = 0;
 			r = 0;
 			j = 0;
@@ -553,7 +533,7 @@ finish:
 #define TICK_LATE	skip
 #endif
 
-proctype tick()
+proctype tick() UNLESS_DYING
 {
 	byte seen;
 again:
@@ -568,10 +548,11 @@ end:	do
 	:: atomic {							\
 		faults < FAULTS && !((dead | ended) & BIT(i)) ->	\
 		faults++;						\
-		dead = dead | BIT(i)					\
+		dead = dead | BIT(i);					\
+		dying = 1 + i						\
 	   }
 
-proctype fate()
+proctype fate() UNLESS_DYING
 {
 end:	do
 	EACH(FATE)

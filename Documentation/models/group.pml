@@ -4,8 +4,14 @@
  * is just being freed by another group; arriving at epoch 1; leaving; freeing.
  *
  * N members, S slots, FAULTS crashes, TIMEOUTS time-outs. The words of a slot
- * {state, id, nonce, freer} are one word in memory: they change together. Each
- * atomic block is one access to it or to the body of the record.
+ * {state, id, generation, freer} are one word in memory: they change together.
+ * Each atomic block is one access to it or to the body of the record, but for
+ * three pairs that are one step, since nothing in between could be seen by
+ * others: a read of what cannot change any more and the store that follows from
+ * it; publishing the own pages and arriving; fencing the own word and leaving.
+ *
+ * Members are alike, the order of the members matters nowhere: those that crash
+ * or run out of time are the last FAULTS + TIMEOUTS of them, or renamed so.
  */
 #ifndef N
 #define N	3
@@ -19,6 +25,13 @@
 #ifndef TIMEOUTS
 #define TIMEOUTS	0
 #endif
+#include "each.pml"
+
+#if S == 2
+#define ANY_SLOT(x)	(x(0) || x(1))
+#else
+#define ANY_SLOT(x)	(x(0) || x(1) || x(2))
+#endif
 
 #define FREE		0
 #define TENTATIVE	1
@@ -31,99 +44,98 @@
 #define OLD	N		/* the last member of that group */
 
 #define FENCED	64
-#define BIT(i)	(1 << (i))
-#define ALL	(BIT(N) - 1)
 #define W(s, i)	word[(s) * N + (i)]
 
-byte state[S], id[S], nonce[S], freer[S];
+byte state[S], id[S], freer[S];
+byte gen[S];			/* rises with each claim */
 
 /* the body of a record; all zero in a free slot */
-byte page[S];			/* bit i: member i has published its pages */
 byte word[S * N];		/* arrival words */
-byte verdict[S];		/* 0, or reason << 4 | 1 + member */
+byte verdict[S];		/* 0, or 1 + member */
 byte left[S];			/* bit i: the last store of member i was made */
 
-byte dead, ended, faults, timeouts;
+byte dead, ended, faults, timeouts, dying;
 
 /* for the checks */
-byte used;			/* the record used: nonce << 2 | 1 + slot */
+byte used;			/* the record used: generation << 2 | 1 + slot */
 byte answer;
 #define ANS_OK	255
 hidden byte k;
 
 #define MINE(s)		(id[s] == OURS)
+#define IS(s, st, g)	(state[s] == st && MINE(s) && gen[s] == g)
 #define ABANDONED(s)	((state[s] == FREEING && GONE(freer[s])) ||	\
 			 (state[s] == COMMITTED && id[s] == OTHER &&	\
 			  (dead & BIT(OLD))))
+#define CHANGE(s)	(state[s] == FREE || MINE(s) || ABANDONED(s))
 #ifdef BUG_TAKEOVER_SILENT
 #define GONE(i)		1	/* silence is taken for death */
 #else
 #define GONE(i)		(dead & BIT(i))
 #endif
 
+#define MAY_FAIL(i)	((i) >= N - FAULTS - TIMEOUTS)
+#define MAY_TIME_OUT	(MAY_FAIL(me) && timeouts < TIMEOUTS)
+
+#define LOW(i)		(!(W(t, i) & 1))
+#define OPEN(i)		(W(t, i) == 0)
+#define ALIVE_IN(i)	(W(t, i) == 1)
+#define DEAD_OPEN(i)	(OPEN(i) && (dead & BIT(i)))
+#define FENCE(i)	:: OPEN(i) -> W(t, i) = FENCED
+#define FENCE_DEAD(i)	:: DEAD_OPEN(i) -> W(t, i) = FENCED; goto wait
+#define PUBLISH(i)	:: !verdict[t] && W(t, i) == FENCED ->		\
+				verdict[t] = 1 + i; goto wait
+
 /* a store to the body must find the record it was meant for */
-#define HELD(s)		assert(state[s] == COMMITTED && id[s] == OURS && \
-			       nonce[s] == tn)
+#define HELD	assert(IS(t, COMMITTED, tn))
 
-/* zero - the freer empties the body, then gives the slot back */
-#define ZERO(s, me, l1, l2, l3)						\
-l1:	atomic {							\
-		assert(state[s] == FREEING && freer[s] == me);		\
-		page[s] = 0						\
-	}								\
-l2:	atomic {							\
-		assert(state[s] == FREEING && freer[s] == me);		\
-		d_step {						\
-			k = 0;						\
-			do						\
-			:: k < N -> W(s, k) = 0; k++			\
-			:: else -> break				\
-			od;						\
-			k = 0;						\
-			verdict[s] = 0;					\
-			left[s] = 0					\
-		}							\
-	}								\
-l3:	atomic {							\
-		assert(state[s] == FREEING && freer[s] == me);		\
-		state[s] = FREE;					\
-		id[s] = 0;						\
-		nonce[s] = 0;						\
-		freer[s] = 0						\
+inline zero(s)
+{
+	d_step {
+		k = 0;
+		do
+		:: k < N -> W(s, k) = 0; k++
+		:: else -> break
+		od;
+		k = 0;
+		verdict[s] = 0;
+		left[s] = 0
 	}
+}
 
-#if N == 2
-#define MISSING(s, w)	(W(s, 0) == w || W(s, 1) == w)
-#define ARRIVED(s)	((W(s, 0) & 1) && (W(s, 1) & 1))
-#define DEAD_MISSING(s)	(((dead & 1) && W(s, 0) == 0) ||		\
-			 ((dead & 2) && W(s, 1) == 0))
+/* begin_freeing - from here on the freer alone touches the body */
+inline begin_freeing(s, who)
+{
+#ifdef BUG_FREE_FIRST
+	state[s] = FREE;
+	id[s] = 0
 #else
-#define MISSING(s, w)	(W(s, 0) == w || W(s, 1) == w || W(s, 2) == w)
-#define ARRIVED(s)	((W(s, 0) & 1) && (W(s, 1) & 1) && (W(s, 2) & 1))
-#define DEAD_MISSING(s)	(((dead & 1) && W(s, 0) == 0) ||		\
-			 ((dead & 2) && W(s, 1) == 0) ||		\
-			 ((dead & 4) && W(s, 2) == 0))
+	state[s] = FREEING;
+	freer[s] = who
 #endif
+}
 
-#if S == 2
-#define CHANGE	(state[0] == FREE || state[1] == FREE || MINE(0) || MINE(1) || \
-		 ABANDONED(0) || ABANDONED(1))
+/* free_slot - empty the body, give the slot back; its generation stays */
+inline free_slot(s, who)
+{
+#ifdef BUG_FREE_FIRST
+	zero(s)
 #else
-#define CHANGE	(state[0] == FREE || state[1] == FREE || state[2] == FREE || \
-		 MINE(0) || MINE(1) || MINE(2) ||			\
-		 ABANDONED(0) || ABANDONED(1) || ABANDONED(2))
+	assert(state[s] == FREEING && freer[s] == who);
+	zero(s);
+	state[s] = FREE;
+	id[s] = 0;
+	freer[s] = 0
 #endif
+}
 
-proctype member(byte me)
+proctype member(byte me) UNLESS_DYING
 {
 	byte j;			/* the slot to be read next */
 	byte free = S;		/* the first free slot of this pass */
 	byte over = S;		/* the first abandoned one */
 	byte t = S, tn;		/* our committed, or lowest tentative, record */
 	byte k1 = S, kn;	/* a tentative one known before this pass */
-	byte my = S, myn;	/* my own claim */
-	byte tries;
-	bool com;		/* t is committed */
 
 {
 	skip;
@@ -132,23 +144,27 @@ scan:
 		if
 		:: MINE(j) && state[j] == COMMITTED ->
 			t = j;
-			tn = nonce[j];
-			com = 1
+			tn = gen[j];
+			j = 0;
+			free = S;
+			over = S;
+			k1 = S;
+			kn = 0;
+			goto arrive
 		:: MINE(j) && state[j] == TENTATIVE && t == S ->
 			t = j;
-			tn = nonce[j]
+			tn = gen[j]
 		:: state[j] == FREE && free == S -> free = j
 		:: ABANDONED(j) && over == S -> over = j
 		:: else
 		fi;
 		j++;
 		if
-		:: j < S && !com -> goto scan
+		:: j < S -> goto scan
 		:: else -> j = 0
 		fi;
 		if
-		:: com -> free = S; over = S; k1 = S; kn = 0; goto drop
-		:: !com && t < S ->
+		:: t < S ->
 			free = S;
 			over = S;
 #ifndef BUG_FINISH_ONE_PASS
@@ -168,27 +184,26 @@ scan:
 #endif
 			k1 = S;
 			kn = 0;
-			j = t + 1;
-			goto clear
-		:: !com && t == S && free < S -> k1 = S; kn = 0; over = S; goto claim
-		:: !com && t == S && free == S && over < S -> k1 = S; kn = 0; goto take
+			if
+			:: t + 1 < S -> j = t + 1; goto clear
+			:: else -> goto commit
+			fi
+		:: t == S && free < S -> k1 = S; kn = 0; over = S; goto claim
+		:: t == S && free == S && over < S -> k1 = S; kn = 0; goto take
 		:: else -> k1 = S; kn = 0
 		fi
 	}
-	atomic { CHANGE -> goto scan }
+	atomic { ANY_SLOT(CHANGE) -> goto scan }
 
 claim:
 	atomic {
 		if
 		:: state[free] == FREE ->
-			tries++;
-			myn = tries * N + me + 1;
-			my = free;
-			state[my] = TENTATIVE;
-			id[my] = OURS;
-			nonce[my] = myn;
-			k1 = my;
-			kn = myn
+			state[free] = TENTATIVE;
+			id[free] = OURS;
+			gen[free]++;
+			k1 = free;
+			kn = gen[free]
 		:: else
 		fi;
 		free = S;
@@ -203,21 +218,23 @@ take:
 		:: else -> over = S; goto scan
 		fi
 	}
-	ZERO(over, me, take1, take2, take3)
-	atomic { over = S; goto scan }
+	atomic { free_slot(over, me); over = S; goto scan }
 
 clear:
 	/* first the higher claims are emptied .. */
 	atomic {
 		if
-		:: j < S && MINE(j) && state[j] == COMMITTED ->
-			t = S; tn = 0; j = 0; goto scan
+		:: MINE(j) && state[j] == COMMITTED ->
+			t = S;
+			tn = 0;
+			j = 0;
+			goto scan
 #ifndef BUG_NO_EMPTY
-		:: j < S && MINE(j) && state[j] == TENTATIVE ->
-			state[j] = FREE; id[j] = 0; nonce[j] = 0; j++
+		:: MINE(j) && state[j] == TENTATIVE -> state[j] = FREE; id[j] = 0
 #endif
-		:: else -> j++
+		:: else
 		fi;
+		j++;
 		if
 		:: j < S -> goto clear
 		:: else -> j = 0
@@ -230,11 +247,11 @@ commit:
 #if defined(BUG_COMMIT_STORE)
 		:: true ->
 			id[t] = OURS;
-			nonce[t] = tn;
-#elif defined(BUG_COMMIT_NO_NONCE)
+			gen[t] = tn;
+#elif defined(BUG_COMMIT_NO_GENERATION)
 		:: state[t] == TENTATIVE && MINE(t) ->
 #else
-		:: state[t] == TENTATIVE && MINE(t) && nonce[t] == tn ->
+		:: IS(t, TENTATIVE, tn) ->
 #endif
 			state[t] = COMMITTED;
 			d_step {
@@ -253,8 +270,7 @@ commit:
 				:: else -> break
 				od;
 				k = 0;
-				assert(page[t] == 0 && verdict[t] == 0 &&
-				       left[t] == 0)
+				assert(verdict[t] == 0 && left[t] == 0)
 			}
 		:: else
 		fi;
@@ -263,232 +279,120 @@ commit:
 		goto scan
 	}
 
-drop:
-	/* an own claim that did not win */
+arrive:
+	/* publish the own pages and arrive; or the time is over: fence oneself */
 	atomic {
-		if
-		:: my < S && my != t && state[my] == TENTATIVE && MINE(my) &&
-		   nonce[my] == myn ->
-			state[my] = FREE; id[my] = 0; nonce[my] = 0
-		:: else
-		fi;
-		my = S;
-		myn = 0;
-		com = 0;
-		tries = 0
-	}
-
-publish:
-	atomic {
-		HELD(t);
+		HELD;
 		assert(used == 0 || used == (tn << 2 | (1 + t)));
 		used = tn << 2 | (1 + t);
-		page[t] = page[t] | BIT(me)
-	}
-
-arrive:
-	atomic {
-		HELD(t);
 		if
-		:: W(t, me) & FENCED
-		:: !(W(t, me) & FENCED) -> W(t, me) = 1
-		:: !(W(t, me) & FENCED) && timeouts < TIMEOUTS ->
-			timeouts++;
-			W(t, me) = FENCED
+		:: OPEN(me) -> W(t, me) = 1
+		:: OPEN(me) && MAY_TIME_OUT -> timeouts++; W(t, me) = FENCED
+		:: !OPEN(me)
 		fi
 	}
 
 wait:
 	atomic {
-		HELD(t);
+		HELD;
 		if
-		:: verdict[t] -> goto lost
-		:: !verdict[t] && ARRIVED(t) ->
-			assert(answer == 0 || answer == ANS_OK);
-			answer = ANS_OK;
-			goto leave
-		:: !verdict[t] && MISSING(t, FENCED)
-		:: !verdict[t] && DEAD_MISSING(t) -> j = N; goto fence
-		:: !verdict[t] && MISSING(t, 0) && W(t, me) == 1 &&
-		   timeouts < TIMEOUTS ->
-			timeouts++; j = 0; goto fence
-		fi
-	}
-	atomic {
-		HELD(t);
-		d_step {
-			if
-			:: verdict[t]
-			:: else ->
-				k = 0;
-				do
-				:: W(t, k) != FENCED -> k++
-				:: else -> break
-				od;
-				verdict[t] = (1 + me) << 4 | (1 + k);
-				k = 0
-			fi
-		}
-	}
-lost:
-	atomic {
-		HELD(t);
-		assert(answer == 0 || answer == verdict[t]);
-		answer = verdict[t];
-		goto leave
-	}
-
-fence:
-	/* time-out: whoever has not arrived; else whoever died before it */
-	atomic {
-		HELD(t);
-		if
-		:: j == N ->
-			d_step {
-				k = 0;
-				do
-				:: k < N && (dead & BIT(k)) && W(t, k) == 0 ->
-					W(t, k) = FENCED; break
-				:: k < N && !((dead & BIT(k)) && W(t, k) == 0) ->
-					k++
-				:: k == N -> break
-				od;
-				k = 0
-			}
-			j = 0;
-			goto wait
-		:: j < N ->
-			if
-			:: W(t, j) == 0 -> W(t, j) = FENCED
-			:: else
-			fi;
-			j++;
-			if
-			:: j < N -> goto fence
-			:: else -> j = 0; goto wait
-			fi
+		/* told: leave; dying is leaving, too */
+		:: verdict[t] || !ANY(LOW) ->
+			assert(!verdict[t] || ANY(LOW));
+			assert(answer == 0 ||
+			       answer == (verdict[t] -> verdict[t] : ANS_OK));
+			answer = (verdict[t] -> verdict[t] : ANS_OK);
+			W(t, me) = W(t, me) | FENCED;
+			left[t] = left[t] | BIT(me)
+		EACH(PUBLISH)
+		EACH(FENCE_DEAD)
+		:: ANY(OPEN) && ALIVE_IN(me) && MAY_TIME_OUT ->
+			timeouts++;
+			goto time_out
 		fi
 	}
 
-leave:
-	/* my own word first, my last store second; dying is leaving, too */
-	atomic {
-		HELD(t);
-		W(t, me) = W(t, me) | FENCED
-	}
-	atomic {
-		HELD(t);
-		left[t] = left[t] | BIT(me)
-	}
 	/* the record goes with the last: a member fenced alive has not left */
 	atomic {
 		if
 #ifdef BUG_FENCED_LEFT
-		:: d_step { !MISSING(t, 0) && !MISSING(t, 1) }
+		:: !ANY(OPEN) && !ANY(ALIVE_IN) && IS(t, COMMITTED, tn) ->
 #else
-		:: ((left[t] | dead) & ALL) == ALL
+		:: ((left[t] | dead) & ALL) == ALL && IS(t, COMMITTED, tn) ->
 #endif
+			begin_freeing(t, me)
 		:: else -> goto finish
 		fi
 	}
+	atomic { free_slot(t, me); goto finish }
+
+time_out:
+	/* whoever has not arrived is lost */
 	atomic {
+		HELD;
 		if
-		:: state[t] == COMMITTED && MINE(t) && nonce[t] == tn ->
-			state[t] = FREEING;
-			freer[t] = me
-		:: else -> goto finish
+		EACH(FENCE)
+		:: else
+		fi;
+		if
+		:: ANY(OPEN) -> goto time_out
+		:: else -> goto wait
 		fi
 	}
-#ifdef BUG_FREE_FIRST
-	atomic { state[t] = FREE; id[t] = 0; nonce[t] = 0 }
-	page[t] = 0;
-	d_step {
-		W(t, 0) = 0;
-		W(t, 1) = 0;
-		verdict[t] = 0;
-		left[t] = 0
-	}
-#else
-	ZERO(t, me, free1, free2, free3)
-#endif
 }
 unless {
-	atomic { dead & BIT(me); goto finish }
+	dead & BIT(me)
 };
 finish:
 	atomic {
-		d_step {
-			ended = ended | BIT(me);
-			j = 0;
-			free = 0;
-			over = 0;
-			t = 0;
-			tn = 0;
-			k1 = 0;
-			kn = 0;
-			my = 0;
-			myn = 0;
-			tries = 0;
-			com = 0
-		}
+		ended = ended | BIT(me);
+		dying = 0;
+		j = 0;
+		free = 0;
+		over = 0;
+		t = 0;
+		tn = 0;
+		k1 = 0;
+		kn = 0
 	}
 }
 
 /* the last member of the other group frees slot 0 */
-proctype old()
+proctype old() UNLESS_DYING
 {
 {
 	atomic {
 		if
 		:: state[0] == COMMITTED && id[0] == OTHER ->
-#ifdef BUG_FREE_FIRST
-			state[0] = FREE;
-			id[0] = 0;
-			nonce[0] = 0
-#else
-			state[0] = FREEING;
-			freer[0] = OLD
-#endif
+			begin_freeing(0, OLD)
 		:: else -> goto finish
 		fi
 	}
-#ifdef BUG_FREE_FIRST
-	page[0] = 0;
-	d_step {
-		W(0, 0) = 0;
-		W(0, 1) = 0
-	}
-#else
-	ZERO(0, OLD, old1, old2, old3)
-#endif
+	atomic { free_slot(0, OLD) }
 }
 unless {
-	atomic { dead & BIT(OLD); goto finish }
+	dead & BIT(OLD)
 };
 finish:
-	atomic { ended = ended | BIT(OLD) }
+	atomic { ended = ended | BIT(OLD); dying = 0 }
 }
 
-#if FAULTS > 0
 #define FATE(i)								\
 	:: atomic {							\
-		faults < FAULTS && !((dead | ended) & BIT(i)) ->	\
+		MAY_FAIL(i) && faults < FAULTS &&			\
+		!((dead | ended) & BIT(i)) ->				\
 		faults++;						\
-		dead = dead | BIT(i)					\
+		dead = dead | BIT(i);					\
+		dying = 1 + i						\
 	   }
 
-proctype fate()
+proctype fate() UNLESS_DYING
 {
 end:	do
-	FATE(0)
-	FATE(1)
-	FATE(2)
-#if N > 2
-	FATE(3)
-#endif
+	EACH(FATE)
+	FATE(OLD)
 	od
 }
-#endif
 
 init
 {
@@ -497,7 +401,6 @@ init
 	atomic {
 		state[0] = COMMITTED;
 		id[0] = OTHER;
-		page[0] = ALL;
 #ifdef FULL
 		state[1] = COMMITTED;
 		id[1] = STAYS;
@@ -508,8 +411,6 @@ init
 		od;
 		i = 0;
 		run old();
-#if FAULTS > 0
 		run fate()
-#endif
 	}
 }

@@ -6,7 +6,11 @@
  * shrink it; the new group's id follows from the old one, so generation g + 1 is
  * that id here. Making the new group is its barrier of epoch 1; if a member is
  * lost in it, the survivors shrink that one. A fault is a crash, or the fencing
- * of a member that lives. Each labelled step is one access to shared memory.
+ * of a member that lives; FAULTS of them beside the first loss.
+ *
+ * Each atomic block is one access to shared memory, but that all words are read
+ * at once; verdict.pml says why that is the same, and why those that fail may be
+ * taken to be the last FAULTS of the survivors.
  */
 #ifndef N
 #define N	4
@@ -14,11 +18,8 @@
 #ifndef FAULTS
 #define FAULTS	2
 #endif
-#if FAULTS == 1
-#define GENS	3
-#else
-#define GENS	4
-#endif
+#define GENS	(FAULTS + 2)
+#include "each.pml"
 
 #define ARRIVED	1
 #define FENCED	2
@@ -29,8 +30,7 @@
 #define FINAL	(FENCED | SHRINK)
 #endif
 
-#define BIT(i)	(1 << (i))
-#define ALL	(BIT(N) - 1)
+#define LOSER	(N - 1)
 #define W(i)	word[g * N + (i)]
 
 /* shared memory: one record for each generation */
@@ -39,39 +39,53 @@ byte verdict[GENS];		/* 0, or publisher << 4 | 1 + member */
 byte sleeping[GENS];		/* one bit for each member's sleeping word */
 
 /* what the machine does */
-byte rung, dead, ended, faults;
+byte rung, dead, ended, faults, dying;
 
 /* for the checks */
 byte list[GENS];		/* the members, as the first to know read them */
 byte answer[GENS];
 #define ANS_OK	255
-hidden byte k;
 
-#define SUSPECT(i)	(i != me && (members & BIT(i)) && !(W(i) & FINAL) && \
-			 ((dead & BIT(i)) ||				\
-			  (faults < FAULTS && !(ended & BIT(i)))))
-#define DEAD_OPEN(i)	(i != me && (members & BIT(i)) && (dead & BIT(i)) && \
-			 !(W(i) & FINAL))
-#if N == 3
-#define ANY(x)	(x(0) || x(1) || x(2))
+#define IN(i)		(members & BIT(i))
+#define MAY_FAIL(i)	((i) >= LOSER - FAULTS && (i) < LOSER &&	\
+			 faults < FAULTS && !((dead | ended) & BIT(i)))
+#define SUSPECT(i)	(i != me && IN(i) && !(W(i) & FINAL) &&		\
+			 ((dead & BIT(i)) || MAY_FAIL(i)))
+#define DEAD_OPEN(i)	(i != me && IN(i) && (dead & BIT(i)) && !(W(i) & FINAL))
+
+/* of a group that is being made */
+#define LOW(i)		(IN(i) && !(W(i) & ARRIVED))
+#define LOST(i)		(LOW(i) && (W(i) & FENCED))
+#define PICK_LOST(i)	:: making && LOST(i) -> j = i; goto publish
+
+/* of a group that shrinks */
+#ifdef BUG_NOT_FINAL
+#define UNDECIDED(i)	false
+#define STAYS(i)	(IN(i) && !(W(i) & FENCED) && !(dead & BIT(i)))
 #else
-#define ANY(x)	(x(0) || x(1) || x(2) || x(3))
+#define UNDECIDED(i)	(IN(i) && !(W(i) & (SHRINK | FENCED)))
+#ifdef BUG_FENCE_SHRINKING
+#define STAYS(i)	(IN(i) && (W(i) & SHRINK) && !(W(i) & FENCED))
+#else
+#define STAYS(i)	(IN(i) && (W(i) & SHRINK))
 #endif
+#endif
+#define COUNT(i)	next = next | (STAYS(i) -> BIT(i) : 0);
 
 #define FENCE(i)							\
-	W(i) = W(i) | FENCED;						\
-	if								\
-	:: dead & BIT(i)						\
-	:: else -> faults++						\
-	fi
+	:: SUSPECT(i) ->						\
+		W(i) = W(i) | FENCED;					\
+		faults = faults + (dead & BIT(i) -> 0 : 1)
 
-proctype member(byte me)
+#define RING	rung = rung | sleeping[g]
+#define AWAKE	sleeping[g] = sleeping[g] & ~BIT(me)
+
+proctype member(byte me) UNLESS_DYING
 {
 	byte g;			/* the generation */
 	byte members = ALL;	/* its members, as I read them */
-	byte j;			/* the word to be read next */
-	byte next;		/* the members of the next one, as read so far */
-	bool low;		/* a word that is not final, not arrived */
+	byte next;		/* the members of the next one */
+	byte j;			/* whom the verdict is to name */
 	bool making;		/* waiting for epoch 1, not for the shrink */
 
 {
@@ -90,7 +104,7 @@ shrink:
 #endif
 	}
 #ifndef BUG_SHRINK_NO_RING
-	rung = rung | sleeping[g];
+	RING;
 #endif
 
 prepare:
@@ -98,51 +112,18 @@ prepare:
 		sleeping[g] = sleeping[g] | BIT(me);
 		rung = rung & ~BIT(me)
 	}
-	atomic {
-		if
-		:: making && verdict[g] -> goto lost
-		:: else
-		fi
-	}
 read:
 	atomic {
 		if
-		:: !(members & BIT(j))
-		:: (members & BIT(j)) && making ->
+		:: making && verdict[g] -> goto lost
+		EACH(PICK_LOST)
+		:: making && !ANY(LOW) -> goto made
+		:: !making && !ANY(UNDECIDED) -> EACH(COUNT) goto shrunk
+		:: else ->
 			if
-			:: W(j) & ARRIVED
-			:: !(W(j) & ARRIVED) && (W(j) & FENCED) -> goto publish
-			:: !(W(j) & ARRIVED) && !(W(j) & FENCED) -> low = 1
+			:: ANY(SUSPECT) -> goto suspect
+			:: !ANY(DEAD_OPEN)
 			fi
-		:: (members & BIT(j)) && !making ->
-			if
-#ifdef BUG_FENCE_SHRINKING
-			:: W(j) & FENCED
-			:: (W(j) & SHRINK) && !(W(j) & FENCED) ->
-				next = next | BIT(j)
-#else
-			:: W(j) & SHRINK -> next = next | BIT(j)
-			:: !(W(j) & SHRINK) && (W(j) & FENCED)
-#endif
-#ifdef BUG_NOT_FINAL
-			:: !(W(j) & (SHRINK | FENCED)) && !(dead & BIT(j)) ->
-				next = next | BIT(j)
-			:: !(W(j) & (SHRINK | FENCED)) && (dead & BIT(j))
-#else
-			:: !(W(j) & (SHRINK | FENCED)) -> low = 1
-#endif
-			fi
-		fi;
-		j++;
-		if
-		:: j < N -> goto read
-		:: else -> j = 0
-		fi;
-		if
-		:: !low && making -> goto made
-		:: !low && !making -> goto shrunk
-		:: low && ANY(SUSPECT) -> low = 0; next = 0; goto suspect
-		:: low && !ANY(DEAD_OPEN) -> low = 0; next = 0
 		fi
 	}
 
@@ -154,97 +135,80 @@ read:
 
 suspect:
 	atomic {
-		sleeping[g] = sleeping[g] & ~BIT(me);
+		AWAKE;
 		if
-		:: SUSPECT(0) -> FENCE(0)
-		:: SUSPECT(1) -> FENCE(1)
-		:: SUSPECT(2) -> FENCE(2)
-#if N > 3
-		:: SUSPECT(3) -> FENCE(3)
-#endif
+		EACH(FENCE)
 		:: else -> goto prepare
 		fi
 	}
-	rung = rung | sleeping[g];
+	RING;
 	goto prepare;
 
 shrunk:
-	atomic {
-		sleeping[g] = sleeping[g] & ~BIT(me);
-		d_step {
-			g++;
-			assert(g < GENS);
-			assert(list[g] == 0 || list[g] == next);
-			assert(next & BIT(me));
-			assert(next != members);
-			list[g] = next;
-			members = next;
-			next = 0;
-			making = 1
-		}
-	}
 	/* the new group is made by arriving in it */
+	atomic {
+		AWAKE;
+		g++;
+		assert(g < GENS);
+		assert(list[g] == 0 || list[g] == next);
+		assert(next & BIT(me));
+		assert(next != members);
+		list[g] = next;
+		members = next;
+		next = 0;
+		making = 1
+	}
 	atomic {
 		if
 		:: W(me) & FENCED -> goto finish
 		:: else -> W(me) = W(me) | ARRIVED
 		fi
 	}
-	rung = rung | sleeping[g];
+	RING;
 	goto prepare;
 
 publish:
 	atomic {
 		if
 		:: verdict[g] == 0 -> verdict[g] = (1 + me) << 4 | (1 + j)
-		:: else
-		fi
+#ifdef BUG_VERDICT_STORE
+		:: verdict[g] != 0 -> verdict[g] = (1 + me) << 4 | (1 + j)
+#else
+		:: verdict[g] != 0
+#endif
+		fi;
+		j = 0
 	}
 lost:
 	atomic {
-		sleeping[g] = sleeping[g] & ~BIT(me);
-		d_step {
-			j = 0;
-			low = 0;
-			assert(answer[g] == 0 || answer[g] == verdict[g]);
-			answer[g] = verdict[g]
-		}
+		AWAKE;
+		assert(answer[g] == 0 || answer[g] == verdict[g]);
+		answer[g] = verdict[g];
 		goto shrink
 	}
 
 made:
 	atomic {
-		sleeping[g] = sleeping[g] & ~BIT(me);
-		d_step {
-			k = 0;
-			do
-			:: k < N ->
-				assert(!(members & BIT(k)) || (W(k) & ARRIVED));
-				k++
-			:: else -> break
-			od;
-			k = 0;
-			assert(answer[g] == 0 || answer[g] == ANS_OK);
-			answer[g] = ANS_OK
-		}
+		AWAKE;
+		assert(!ANY(LOW));
+		assert(answer[g] == 0 || answer[g] == ANS_OK);
+		answer[g] = ANS_OK
 	}
 }
 unless {
-	atomic { dead & BIT(me); goto finish }
+	dead & BIT(me)
 };
 finish:
 	atomic {
-		d_step {
-			ended = ended | BIT(me);
-			sleeping[g] = sleeping[g] & ~BIT(me);
-			rung = rung & ~BIT(me);
-			g = 0;
-			members = 0;
-			j = 0;
-			next = 0;
-			low = 0;
-			making = 0
-		}
+		ended = ended | BIT(me);
+		dying = 0;
+		AWAKE;
+		rung = rung & ~BIT(me);
+		g = 0;
+		members = 0;
+		next = 0;
+		j = 0;
+		making = 0
 	}
 }
 
@@ -253,23 +217,24 @@ finish:
  * or not there is a word left to fence: the dead one may have set shrinking,
  * after which nobody can fence it, and not have rung yet.
  */
-#if GENS == 3
+#if GENS == 2
+#define ASLEEP	(sleeping[0] | sleeping[1])
+#elif GENS == 3
 #define ASLEEP	(sleeping[0] | sleeping[1] | sleeping[2])
 #else
 #define ASLEEP	(sleeping[0] | sleeping[1] | sleeping[2] | sleeping[3])
 #endif
 
-#define OPEN(i, gen)							\
-	:: !(word[(gen) * N + (i)] & FINAL) && (gen == 0 || list[gen] & BIT(i)) -> \
-		word[(gen) * N + (i)] = word[(gen) * N + (i)] | FENCED
+#define OPEN(i, gen)	(!(word[(gen) * N + (i)] & FINAL) &&		\
+			 (gen == 0 || (list[gen] & BIT(i))))
 #ifdef BUG_TICK_CAS_ONLY
 #define TICK(i)								\
 	:: atomic {							\
 		(dead & BIT(i)) && !(seen & BIT(i)) ->			\
 		seen = seen | BIT(i);					\
 		if							\
-		OPEN(i, 0)						\
-		OPEN(i, 1)						\
+		:: OPEN(i, 0) -> word[i] = word[i] | FENCED		\
+		:: OPEN(i, 1) -> word[N + i] = word[N + i] | FENCED	\
 		:: else -> goto again					\
 		fi							\
 	   }								\
@@ -278,39 +243,32 @@ finish:
 #define TICK(i)								\
 	:: atomic {							\
 		(dead & BIT(i)) && !(seen & BIT(i)) ->			\
-		seen = seen | BIT(i)					\
-	   }								\
-	   rung = rung | ASLEEP
+		seen = seen | BIT(i);					\
+		rung = rung | ASLEEP					\
+	   }
 #endif
 
-proctype tick()
+proctype tick() UNLESS_DYING
 {
-	byte seen;
+	byte seen = BIT(LOSER);
 again:
 end:	do
-	TICK(0)
-	TICK(1)
-#if N > 3
-	TICK(2)
-#endif
+	EACH(TICK)
 	od
 }
 
 #define FATE(i)								\
 	:: atomic {							\
-		faults < FAULTS && !((dead | ended) & BIT(i)) ->	\
+		MAY_FAIL(i) ->						\
 		faults++;						\
-		dead = dead | BIT(i)					\
+		dead = dead | BIT(i);					\
+		dying = 1 + i						\
 	   }
 
-proctype fate()
+proctype fate() UNLESS_DYING
 {
 end:	do
-	FATE(0)
-	FATE(1)
-#if N > 3
-	FATE(2)
-#endif
+	EACH(FATE)
 	od
 }
 
@@ -320,11 +278,11 @@ init
 
 	atomic {
 		list[0] = ALL;
-		word[N - 1] = FENCED;
+		word[LOSER] = FENCED;
 		verdict[0] = N;
-		dead = BIT(N - 1);
+		dead = BIT(LOSER);
 		do
-		:: i < N - 1 -> run member(i); i++
+		:: i < LOSER -> run member(i); i++
 		:: else -> break
 		od;
 		i = 0;

@@ -29,7 +29,6 @@
 #define IVSHMEM_VECTOR		0
 #define IVSHMEM_DEVICES		8
 
-#define FLOOD_IRQS		20000	/* in FLOOD_MS */
 #define FLOOD_MS		100
 
 static int node[IVSHMEM_DEVICES] = { [0 ... IVSHMEM_DEVICES - 1] = -1 };
@@ -40,6 +39,10 @@ MODULE_PARM_DESC(node, "node ids, for devices in the order of probing; those bey
 static bool plain;
 module_param(plain, bool, 0444);
 MODULE_PARM_DESC(plain, "take devices without interrupts, too");
+
+static unsigned int flood = 20000;
+module_param(flood, uint, 0644);
+MODULE_PARM_DESC(flood, "doorbells in 100 ms that are a flood: masked for as long then");
 
 /**
  * struct ivshmem - one device
@@ -115,7 +118,7 @@ static irqreturn_t ivshmem_irq(int irq, void *data)
 		iv->since = jiffies;
 		iv->irqs = 0;
 	}
-	if (++iv->irqs == FLOOD_IRQS && !READ_ONCE(iv->closing)) {
+	if (++iv->irqs == READ_ONCE(flood) && !READ_ONCE(iv->closing)) {
 		dev_warn_ratelimited(&iv->pdev->dev, "doorbell flood: masked for a while\n");
 		disable_irq_nosync(irq);
 		schedule_delayed_work(&iv->unmask, msecs_to_jiffies(FLOOD_MS));

@@ -102,6 +102,13 @@ static void errors(void)
 	       m.lane_inc == 8, "entry");
 	expect(!ub_slots_member(&t, 1, word, 1, &m), "nobody there");
 	expect(!collect(1, 9, false), "in use");
+	ub_slots_dead(&t, 1, word + (1ULL << UB_SLOT_ID_BITS), 0);
+	expect(ub_slots_member(&t, 1, word, 0, &m) && !(m.who & UB_WHO_DEAD),
+	       "of another life");
+	ub_slots_dead(&t, 1, word, 0);
+	expect(ub_slots_member(&t, 1, word, 0, &m) && m.who & UB_WHO_DEAD &&
+	       !(m.who & UB_WHO_LEFT), "dead has not left");
+	expect(!collect(1, 9, false), "the dead may store");
 	ub_slots_leave(&t, 1, word, 0);
 	expect(!collect(1, 9, false), "others may come");
 	*arrival_of(1, 1) = UB_ARR_FENCED;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ub/ub.h>
+#include <ub/ub_test.h>
 
 static unsigned int ktap_count, ktap_failed;
 

@@ -225,6 +225,49 @@ TEST_F(life, opener_may_be_a_thread_that_ends)
 	close(m.fd);
 }
 
+static int step_own_files(struct member *m)
+{
+	return unshare(CLONE_FILES) ? -errno : 0;
+}
+
+/* It closes the files that it had for itself; the process lives. */
+TEST_F(life, thread_with_files_of_its_own_ends)
+{
+	struct member *m = self->m, thread = { 0 };
+	__u64 key[2];
+	int i;
+
+	fresh_key(key);
+	for (i = 0; i < 2; i++)
+		m[i].gc = world_arg(key, 2, i, 5000);
+	ASSERT_EQ(members_run(m, 2, step_create), 0);
+	member_start(&thread, step_own_files);
+	ASSERT_EQ(member_join(&thread), 0);
+	sleep_ms(300);
+	EXPECT_EQ(members_run(m, 2, step_barrier), 0);
+}
+
+static int dies_with_a_thread(struct other *o, struct member *m)
+{
+	static struct member thread;
+
+	/* The last to have the files is a thread, when all are killed. */
+	member_start(&thread, step_own_files);
+	member_join(&thread);
+	raise(SIGKILL);
+	return 0;
+}
+
+TEST_F(life, process_that_had_such_a_thread_ends)
+{
+	struct other *o = shared_page();
+	pid_t pid = meet_other(self->m, o, dies_with_a_thread);
+
+	ASSERT_GT(pid, 0);
+	EXPECT_TRUE(both_told(self->m, UB_REASON_EXIT));
+	EXPECT_EQ(reap(pid), 128 + SIGKILL);
+}
+
 /* ---- SIGKILL ---- */
 
 static int waits(struct other *o, struct member *m)

@@ -129,6 +129,94 @@ TEST_F(made, late_but_alive)
 	EXPECT_EQ(members_run(m, 2, step_barrier), 0);
 }
 
+/* With all the time that a lost member could need to be found out. */
+static int step_shrink_patient(struct member *m)
+{
+	int ret;
+
+	m->shrink = ARG(ub_group_shrink, .group = m->group,
+			.timeout = in_ms(40000));
+	ret = call(m->fd, UB_IOC_GROUP_SHRINK, &m->shrink);
+	if (!ret || ret == -EOWNERDEAD)
+		m->group = m->shrink.out_group;
+	return ret;
+}
+
+struct agreed {
+	__u64 key[2];
+	__u32 held;
+	__u32 go;
+};
+
+/* Member 2 of 4: agrees to shrink, while its child holds the file as well. */
+static int agreeing_process(void *ctx)
+{
+	struct agreed *a = ctx;
+	struct member m = { .fd = open_node(2) };
+
+	m.gc = world_arg(a->key, 4, 2, 10000);
+	if (m.fd < 0 || step_create(&m))
+		return 1;
+	if (!fork()) {
+		set_word(&a->held);
+		wait_word(&a->go, 60000);
+		_exit(0);
+	}
+	if (step_barrier(&m) != -EOWNERDEAD)
+		return 2;
+	step_shrink(&m);
+	return 3;
+}
+
+/*
+ * Killed after it agreed to shrink, before it joined the new group: its word is
+ * final and does not tell, and its file stays open. The others hear it in time.
+ */
+TEST_F_TIMEOUT(made, agreed_to_shrink_and_died, 60)
+{
+	struct agreed *a = shared_page();
+	struct ub_member_line *line;
+	struct member m[3] = { 0 };	/* 0, 1 and 3, who leaves */
+	__u64 end = in_ms(10000), start;
+	unsigned char *p;
+	pid_t pid;
+	int i;
+
+	fresh_key(a->key);
+	pid = spawn(agreeing_process, a);
+	for (i = 0; i < 3; i++) {
+		m[i].fd = open_node(i);
+		m[i].gc = world_arg(a->key, 4, i == 2 ? 3 : i, 10000);
+	}
+	ASSERT_EQ(members_run(m, 3, step_create), 0);
+	p = win_map(m[0].fd, m[0].gc.out_offset, m[0].gc.out_map_size, PROT_READ);
+	ASSERT_NE(p, MAP_FAILED);
+	line = (void *)(p + ub_group_lines_off());
+	ASSERT_TRUE(wait_word(&a->held, 10000));
+	close(m[2].fd);
+	while (!(LD(&line[2].arrival) & UB_ARR_SHRINKING) && now() < end)
+		sleep_ms(1);
+	ASSERT_TRUE(LD(&line[2].arrival) & UB_ARR_SHRINKING);
+	kill(pid, SIGKILL);
+	EXPECT_EQ(reap(pid), 128 + SIGKILL);
+
+	EXPECT_EQ(step_barrier(&m[0]), -EOWNERDEAD);
+	EXPECT_EQ(step_barrier(&m[1]), -EOWNERDEAD);
+	start = now();
+	members_run(m, 2, step_shrink_patient);
+	EXPECT_LT(now() - start, 15 * SEC);
+	EXPECT_EQ(m[0].ret, -EOWNERDEAD);
+	EXPECT_EQ(m[1].ret, -EOWNERDEAD);
+	EXPECT_TRUE(same_lost(&m[0].shrink.out_lost, &m[1].shrink.out_lost));
+	EXPECT_EQ(m[0].shrink.out_lost.member, 2);
+	EXPECT_EQ(m[0].shrink.out_lost.reason, UB_REASON_EXIT);
+	EXPECT_EQ(members_run(m, 2, step_shrink), 0);
+	EXPECT_EQ(m[1].n, 2);
+	EXPECT_EQ(members_run(m, 2, step_barrier), 0);
+	set_word(&a->go);
+	world_close(m, 2);
+}
+
 /* What cannot be told is not done: the struct is in memory that only reads. */
 TEST_F(made, rotating_needs_a_place_for_the_token)
 {

@@ -34,6 +34,7 @@
 #include <unistd.h>
 #include <ub/ub.h>
 #include <ub/ub_layout.h>
+#include <ub/ub_test.h>
 #ifdef UB_NO_HARNESS
 #include "kselftest.h"
 #else

@@ -7,7 +7,7 @@ include lib/lib.mk
 VM_OUT := $(BUILD)/selftests/vm
 
 .PHONY: vm-build vm-check vm-clean
-vm-build: $(VM_OUT)/survive
+vm-build: $(VM_OUT)/survive $(VM_OUT)/bar_word
 
 $(VM_OUT)/%: selftests/vm/%.c $(LIB_DIR)/libub.a
 	@mkdir -p $(@D)

@@ -12,27 +12,37 @@
  * Reserved fields and unknown flag bits must be zero. Pointers are __u64.
  * Times are absolute, CLOCK_MONOTONIC, in ns; UB_FOREVER never ends.
  *
- * mmap(fd, gva): the file offset is the global address. MAP_SHARED only.
- * read() and poll(): struct ub_event, whole records.
+ * mmap(fd, gva): the file offset is the global address. MAP_SHARED only. Errors:
+ * EINVAL not shared, or no window address; EACCES rights, or executable; ENOENT,
+ * ESTALE, EOWNERDEAD, EPERM, ESHUTDOWN as below; EOVERFLOW past the end.
+ * read() and poll(): struct ub_event, whole records. Errors: EINVAL not one fits,
+ * EAGAIN, EINTR, EFAULT, EPERM; ESHUTDOWN when all has been read.
  *
  * Errors that any ioctl may return
  * --------------------------------
  *	ENOTTY		unknown command
- *	E2BIG		size larger than known, with bytes set beyond it
+ *	E2BIG		size above a page, or bytes set beyond what is known
  *	EINVAL		size too small, unknown flag, reserved field set, or
  *			a wrong value
  *	EFAULT		a pointer does not lead to memory
- *	ENOENT		no such window, group or attachment
+ *	EPERM		the caller is not the process that opened the file, or
+ *			has executed another program since (not of INFO)
+ *	ESHUTDOWN	this node was fenced, has joined anew since the file was
+ *			opened, or the fabric is going down (not of INFO)
+ *	EINTR		killed
+ *
+ * Errors of several calls, which name them; each tells its others
+ * ---------------------------------------------------------------
+ *	ENOENT		no such window, group, attachment or node
  *	EACCES		token or rights do not allow it
- *	EPERM		the caller is not the process that owns the object
- *	EOVERFLOW	an address or length passes the end of its range
- *	ESTALE		window or member of a former generation or incarnation
+ *	EOVERFLOW	an address or length passes the end of its range; the
+ *			epochs of a group are used up
+ *	ESTALE		window, node or member of a former generation or life
  *	EBUSY		the object is in use, or driven by another thread
  *	EOWNERDEAD	a peer node or member is lost; the window or group is not
  *			coming back
- *	ESHUTDOWN	this node was fenced, or the fabric is going down
  *	ETIMEDOUT	the time given has passed; nothing was lost, call again
- *	ENOMEM, ENOSPC	memory of the kernel, of the node's slice
+ *	ENOMEM, ENOSPC	memory of the kernel; of the node's slice, or a slot
  */
 #ifndef _UAPI_UB_H
 #define _UAPI_UB_H
@@ -169,8 +179,9 @@ struct ub_win_desc {
  * @out_token: the secret that attaching needs
  *
  * The creator is attached with all of @rights. The window goes with its file.
- * Errors: ENOSPC when the slice has no run of that length, EINVAL for length
- * 0 or no rights, EOVERFLOW for a length that no slice can hold.
+ * Errors: ENOSPC the slice has no run of that length, or no window id is left;
+ * EINVAL length 0, no rights or unknown ones; EOVERFLOW a length that no slice
+ * can hold; ENOMEM.
  */
 struct ub_win_create {
 	__u32 size;
@@ -193,6 +204,7 @@ struct ub_win_create {
  * Both end all other attachments: calls get -ESTALE at once, mapped peers SIGBUS
  * from their node's next tick, which is asked for.
  * Rotating leaves the creator attached.
+ * Errors: ENOENT not a window of this file.
  */
 struct ub_win_id {
 	__u32 size;
@@ -214,8 +226,9 @@ struct ub_win_id {
  *
  * Afterwards mmap() and UB_IOC_XFER on this file reach the window.
  * Errors: EACCES wrong token or rights, ESTALE another generation or
- * incarnation, EOWNERDEAD the home is dead, ENOENT no such window or fabric,
- * EEXIST already attached by this file.
+ * incarnation, EOWNERDEAD the home is dead, ENOENT no such window, node or
+ * fabric, EEXIST already attached by this file, EINVAL no rights or unknown
+ * ones, ENOMEM.
  */
 struct ub_win_attach {
 	__u32 size;
@@ -230,6 +243,8 @@ struct ub_win_attach {
 /**
  * struct ub_win_detach - UB_IOC_WIN_DETACH: give up an attachment
  * @gva: of the window; this file's mappings of it get SIGBUS
+ *
+ * Errors: ENOENT no attachment of this file begins there.
  */
 struct ub_win_detach {
 	__u32 size;
@@ -310,16 +325,22 @@ struct ub_shape {
  * @out_offset: mmap() offset of the group's pages
  * @out_map_size: their bytes
  * @out_epoch: epoch that creating ended
- * @out_lost: with EOWNERDEAD and ETIMEDOUT
- * @out_clash: with EEXIST and EINVAL of a world: who is in the way
+ * @out_lost: with EOWNERDEAD
+ * @out_clash: with EEXIST: node and lane of who is in the way. With EINVAL since
+ *	the others differ: their @nmembers, in its lane
  *
  * Collective over the members; returns when all have called it. Creating is
  * the group's first barrier and has one answer for all. A time-out before all
  * arrived ends the group for all (EOWNERDEAD, UB_REASON_TIMEOUT).
- * Errors: EEXIST @index is taken (@out_clash: by whom), EINVAL @nmembers or
- * @shape differ from the others', E2BIG more members or lines than a group
- * can have, ENOSPC no slot. With EOWNERDEAD @out_group is valid: it may be
- * shrunk and must be destroyed.
+ * Errors: EEXIST @index is taken, or was in a former group of @key that is not
+ * gone; EINVAL @nmembers or @shape differ from the others', @members has one
+ * twice, or not this file's at @index, or @parent never was complete; ENOENT no
+ * such parent; E2BIG more members or lines than a group can have; ERANGE members
+ * whose node ids differ in bits that @shape has not; ENOSPC no slot, ENOMEM;
+ * ETIMEDOUT a former group of @key was not gone by then; ESTALE this member came
+ * after the others had given it up; EOPNOTSUPP UB_GROUP_BASE without test hooks.
+ * With EOWNERDEAD @out_group is valid: it may be shrunk and must be destroyed;
+ * with any other error the member has left.
  */
 struct ub_group_create {
 	__u32 size;
@@ -352,6 +373,7 @@ struct ub_group_create {
  * Destroying is leaving: a member that leaves before the others' last barrier
  * ends it for them (UB_REASON_LEFT). KICK wakes every member that sleeps; a
  * library calls it when it arrived last, or when it set a word that ends a wait.
+ * Errors: ENOENT no such group; EBUSY (DESTROY) a thread is in a call on it.
  */
 struct ub_group_id {
 	__u32 size;
@@ -377,7 +399,10 @@ struct ub_group_id {
  *	and can be shrunk in turn
  *
  * The old group stays until it is destroyed.
- * Errors: EINVAL no verdict stands, ESTALE this member was fenced.
+ * Errors: ENOENT no such group; EINVAL no verdict stands; ESTALE this member was
+ * fenced; EEXIST it has shrunk the group before, and is a member of the new one;
+ * EBUSY a thread is in a call on the group; ETIMEDOUT, ENOSPC, ENOMEM as for
+ * UB_IOC_GROUP_CREATE.
  */
 struct ub_group_shrink {
 	__u32 size;
@@ -432,9 +457,13 @@ enum ub_red {
  * is restarted after signals without losing the arrival: with EINTR and
  * ETIMEDOUT, ARRIVE is cleared in @flags once it has arrived, so calling
  * again with the same struct goes on waiting.
- * Errors: EINVAL members differ in @op (for all), EAGAIN with TEST, EBUSY
- * another thread drives this member, ESTALE this member was fenced,
- * EALREADY ARRIVE while the barrier before is not awaited.
+ * Errors: EOWNERDEAD a member is lost (for all); EINVAL members differ in @op
+ * (for all, and the barrier is over), neither ARRIVE nor WAIT nor TEST, both of
+ * the latter, no such @op, or WAIT before an arrival; ENOENT no such group;
+ * EAGAIN with TEST: not yet; ETIMEDOUT; EINTR a signal; EBUSY another thread drives
+ * this member, or UB_GROUP_USER_DRIVER and HANDOVER do not go together; ESTALE this
+ * member was fenced; EALREADY ARRIVE while the barrier before is not awaited;
+ * EOVERFLOW the epochs are used up (for all).
  */
 struct ub_barrier {
 	__u32 size;
@@ -472,6 +501,11 @@ enum ub_xfer_op {
  * @compare: of UB_XFER_COMPARE_SWAP
  * @op: enum ub_xfer_op
  * @out_status: 0 or negative errno
+ *
+ * Status: EINVAL no such @op, or an atomic's length, alignment or operand;
+ * ENOENT no attachment there; ESTALE, EOWNERDEAD it has ended; EOVERFLOW past
+ * the end of the window; EACCES its rights; EFAULT @addr; EBUSY an atomic's word
+ * that others never leave alone; ESHUTDOWN.
  */
 struct ub_xfer_op_desc {
 	__aligned_u64 gva;
@@ -492,7 +526,8 @@ struct ub_xfer_op_desc {
  * @out_done: elements whose status is 0
  *
  * Every element is tried; each gets its status. Returns 0 when all could be
- * tried, whatever their status; EINTR when killed on the way.
+ * tried, whatever their status.
+ * Errors: EINVAL @nops; EFAULT @ops, some elements may have been run.
  */
 struct ub_xfer {
 	__u32 size;
@@ -511,6 +546,9 @@ struct ub_xfer {
  * FENCE: all this file's earlier stores, puts and atomics are placed at their
  * homes when it returns; @gva and @length are 0. SYNC: local copies of the
  * range agree with its home; on coherent windows it only checks the range.
+ * Errors: EINVAL (FENCE) not 0, (SYNC) no range of window addresses; of SYNC:
+ * ENOENT no attachment there, ESTALE, EOWNERDEAD it has ended, EOVERFLOW past
+ * the end of the window.
  */
 struct ub_range {
 	__u32 size;
@@ -551,35 +589,5 @@ struct ub_event {
 	__u32 node;
 	__u32 group;
 };
-
-/* Test hooks: with module parameter test_hooks=1 and CAP_SYS_ADMIN. */
-enum ub_test_op {
-	UB_TEST_KILL,		/* node stops at once: no heartbeat, no word */
-	UB_TEST_PAUSE,		/* heartbeat and calls stand still */
-	UB_TEST_RESUME,		/* end of PAUSE */
-	UB_TEST_REJOIN,		/* attach again, with a new incarnation */
-	UB_TEST_PTE_MEMTYPE,	/* out_value: enum ub_memtype of mapped @value */
-	UB_TEST_FENCE,		/* fence node @value */
-	UB_TEST_ATOMIC_ADD	/* @value times, the kernel adds 1 to word @gva */
-};
-
-/**
- * struct ub_test - UB_IOC_TEST
- * @op: enum ub_test_op
- * @reserved: zero
- * @value: operand
- * @gva: operand
- * @out_value: result
- */
-struct ub_test {
-	__u32 size;
-	__u32 flags;
-	__u32 op;
-	__u32 reserved;
-	__aligned_u64 value;
-	__aligned_u64 gva;
-	__aligned_u64 out_value;
-};
-#define UB_IOC_TEST	_IO(UB_IOC_TYPE, UB_CMD_TEST)
 
 #endif /* _UAPI_UB_H */
