@@ -18,12 +18,13 @@ static void complain(const char *call, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 static void complain(const char *call, const char *fmt, va_list ap)
 {
-	char text[1024], who[64] = "";
+	char *text, who[64] = "";
 	int rank = ub_bsp_now ? (int)ub_bsp_now->pid : ub_bsp_rank();
 
 	if (rank >= 0)
 		snprintf(who, sizeof(who), " in process %d", rank);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = (char *)fmt;
 	fflush(stdout);
 	/* One write, so that messages of several processes are not mixed. */
 	fprintf(stderr, "%s%s: %s%s", call, who, text,

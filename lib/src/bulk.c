@@ -127,10 +127,32 @@ void ub_bulk_drop(struct ub_bulk *b, struct ub_bulk_list *l)
 
 /* ---- posting ---- */
 
-/* Slot in the memory of @to for records of @from. */
+/* Own or another's slot for records of @from, in a turn. */
+static size_t slot_at(const struct ub_bulk *b, uint64_t turn, uint32_t from)
+{
+	return (turn % UB_BULK_TURNS * b->s->n + from) * b->slot;
+}
+
 static size_t slot_off(const struct ub_bulk *b, uint32_t from)
 {
-	return (b->turn % UB_BULK_TURNS * b->s->n + from) * b->slot;
+	return slot_at(b, b->turn, from);
+}
+
+/*
+ * The line that the next exchange's first record goes to was last the
+ * receiver's: fetch it while the barrier waits.
+ */
+static void fetch_next(const struct ub_bulk *b, uint32_t rank)
+{
+#ifdef __x86_64__
+	const char *p = b->win->peer[rank] +
+			slot_at(b, b->turn + 1, b->s->rank);
+
+	asm volatile("prefetchw %0" : : "m"(*p));
+#else
+	(void)b;
+	(void)rank;
+#endif
 }
 
 const struct ub_bulk_head *ub_bulk_slot(const struct ub_bulk *b, uint32_t from)
@@ -223,6 +245,29 @@ void *ub_bulk_open(struct ub_bulk *b, uint32_t rank, uint32_t what,
 					NULL;
 	c = large(b, rank, what, arg, len, len);
 	return c ? c->data : NULL;
+}
+
+void *ub_bulk_post16(struct ub_bulk *b, uint32_t rank, uint32_t what,
+		     uint64_t arg, size_t len)
+{
+	struct ub_bulk_out *o = &b->out[rank];
+	struct ub_bulk_rec *r;
+
+	/* Slots and chunks begin aligned and are a multiple of 16. */
+	if ((uintptr_t)o->at & 15)
+		o->at = (char *)memset(o->at, 0, 8) + 8;
+	if (unlikely(sizeof(*r) + len > (size_t)(o->end - o->at))) {
+		note(b, rank);
+		shut(o);
+		if (len > chunk_room(b) - sizeof(*r))
+			return ub_bulk_open(b, rank, what, arg, len);
+		if (!begin(b, rank))
+			return NULL;
+	}
+	r = (struct ub_bulk_rec *)o->at;
+	*r = (struct ub_bulk_rec){ .len = len, .what = what, .arg = arg };
+	o->at += sizeof(*r) + ((len + 7) & ~(size_t)7);
+	return r + 1;
 }
 
 int ub_bulk_post_ref(struct ub_bulk *b, uint32_t rank, uint32_t what,
@@ -347,6 +392,8 @@ static bool fill(struct ub_bulk *b, uint32_t rank)
 		.flags = o->flags,
 	};
 	give(b, rank, 0, h, sizeof(*h) + (first ? first->bytes : 0));
+	if (shared(b, rank))
+		fetch_next(b, rank);
 	if (first)
 		chunk_free(b, first);
 	if (b->s->timing)

@@ -58,12 +58,16 @@ struct ub_bulk_rec {
 	uint64_t arg;
 };
 
-/* {id:24, piece:1, spare:3, kind:4}; kind and id are the client's, kind from 1. */
+/* {id:24, piece:1, brief:1, spare:2, kind:4}; kind and id are the client's, kind
+ * from 1. */
 #define UB_BULK_WHAT(kind, id)	((uint32_t)(id) << 8 | (kind))
 #define UB_BULK_KIND(what)	((what) & 15)
 #define UB_BULK_ID(what)	((what) >> 8)
 /* A part of a large record: the payload begins with struct ub_bulk_piece. */
 #define UB_BULK_PIECE		0x80
+/* A header of 8 bytes, where the numbers are small: "arg" in the place of "len",
+ * and "what" is {id:12, len:12, flags and kind:8}. */
+#define UB_BULK_BRIEF		0x40
 
 struct ub_bulk_piece {
 	uint64_t total;
@@ -242,7 +246,7 @@ struct ub_bulk *ub_bulk_new(struct ub_scope *s, const struct ub_bulk_ops *ops,
 /** ub_bulk_free() - not collective; @used: peers may still write to the slots */
 void ub_bulk_free(struct ub_bulk *b, bool used);
 
-/** ub_bulk_open() - room for a record where there was none; NULL: no memory */
+/** ub_bulk_open() - a record where there was no room for it; NULL: no memory */
 void *ub_bulk_open(struct ub_bulk *b, uint32_t rank, uint32_t what,
 		   uint64_t arg, size_t len);
 
@@ -262,24 +266,21 @@ static inline void *ub_bulk_post(struct ub_bulk *b, uint32_t rank,
 
 	if (unlikely(need > (size_t)(o->end - o->at)))
 		return ub_bulk_open(b, rank, what, arg, len);
+	if (likely(!((len | UB_BULK_ID(what)) >> 12 | arg >> 32))) {
+		o->at += need - 8;
+		r->len = arg;
+		r->what = UB_BULK_ID(what) << 20 | (uint32_t)len << 8 |
+			  UB_BULK_BRIEF | UB_BULK_KIND(what);
+		return &r->arg;
+	}
 	o->at += need;
 	*r = (struct ub_bulk_rec){ .len = len, .what = what, .arg = arg };
 	return r + 1;
 }
 
 /** ub_bulk_post16() - the same with the payload aligned to 16 at the receiver */
-static inline void *ub_bulk_post16(struct ub_bulk *b, uint32_t rank,
-				   uint32_t what, uint64_t arg, size_t len)
-{
-	struct ub_bulk_out *o = &b->out[rank];
-
-	/* Slots and chunks begin aligned and are a multiple of 16. */
-	if ((uintptr_t)o->at & 15) {
-		memset(o->at, 0, 8);
-		o->at += 8;
-	}
-	return ub_bulk_post(b, rank, what, arg, len);
-}
+void *ub_bulk_post16(struct ub_bulk *b, uint32_t rank, uint32_t what,
+		     uint64_t arg, size_t len);
 
 /**
  * ub_bulk_post_ref() - the same for @src, which is copied at once or, when it
@@ -351,7 +352,19 @@ static inline bool ub_bulk_step(struct ub_bulk *b, struct ub_bulk_iter *i,
 			i->at += 8;
 			continue;
 		}
+		if (likely(what & UB_BULK_BRIEF)) {
+			it->arg = len;
+			it->len = what >> 8 & 0xfff;
+			it->what = UB_BULK_WHAT(UB_BULK_KIND(what), what >> 20);
+			it->from = i->from;
+			it->data = (const char *)&r->arg;
+			if (unlikely(it->len > room - 8))
+				goto spoilt;
+			i->at += 8 + ((it->len + 7) & ~(size_t)7);
+			return true;
+		}
 		if (unlikely(room < sizeof(*r) || len > room - sizeof(*r))) {
+spoilt:
 			ub_bulk_spoilt(b, i->from);
 			i->at = i->end;
 			break;

@@ -143,6 +143,9 @@ static void rank_ended(struct job *j, int i, int status)
 	} else if (j->o->verbose) {
 		tell(j, "rank %d (pid %d) ended", nr, r->pid);
 	}
+	/* The program gave the job up: nobody is to shrink and go on. */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == UBRUN_EX_ABORT)
+		end_all(j, SIGTERM);
 	if (!status || j->ending || j->grace_at >= 0 || j->o->grace_ms < 0)
 		return;
 	snprintf(j->blame, sizeof(j->blame), "rank %d", nr);

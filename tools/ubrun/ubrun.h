@@ -27,6 +27,7 @@
 #define UBRUN_EX_USAGE		2
 #define UBRUN_EX_TIMEOUT	124
 #define UBRUN_EX_SETUP		125
+#define UBRUN_EX_ABORT		134	/* of a rank: it ended the whole job */
 
 /**
  * struct ubrun_opts - the command line
