@@ -462,11 +462,11 @@ static int host_win_alloc(struct ub_win *w, size_t bytes)
 	w->handle[me] = ub_host_alloc(h->a, w->scope->ctx->rank, bytes);
 	if (!w->handle[me])
 		return ub_fail(-ENOSPC,
-			       "a window of %zu bytes: no such run in the arena, %llu of %llu bytes are free; set UB_HOST_MEM to more",
+			       "a window of %zu bytes does not fit: the windows of this job share %llu bytes, %llu are free; UB_HOST_MEM sets it, by default it is the memory of machine or cgroup",
 			       bytes,
-			       (unsigned long long)ub_host_room(h->a),
 			       (unsigned long long)(h->a->heap_units *
-						    UB_HOST_UNIT));
+						    UB_HOST_UNIT),
+			       (unsigned long long)ub_host_room(h->a));
 	w->peer[me] = (char *)h->a + w->handle[me];
 	return 0;
 }
