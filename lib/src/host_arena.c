@@ -224,6 +224,12 @@ static void heap_leave(struct ub_host_arena *a)
 	__atomic_store_n(&a->heap_owner, 0, __ATOMIC_RELEASE);
 }
 
+/* Others read it without the lock, for messages. */
+static void set_used(struct ub_host_arena *a, uint64_t units)
+{
+	__atomic_store_n(&a->heap_used, units, __ATOMIC_RELAXED);
+}
+
 static bool unit_used(const uint64_t *map, uint64_t u)
 {
 	return map[u / 64] >> u % 64 & 1;
@@ -265,7 +271,7 @@ uint64_t ub_host_alloc(struct ub_host_arena *a, uint32_t rank, uint64_t bytes)
 		for (i = at; i < at + units; i++)
 			map[i / 64] |= 1ULL << i % 64;
 		a->heap_next = at + units;
-		a->heap_used += units;
+		set_used(a, a->heap_used + units);
 	}
 	heap_leave(a);
 	return at < a->heap_units ? a->heap_off + at * UB_HOST_UNIT : 0;
@@ -286,11 +292,13 @@ void ub_host_free(struct ub_host_arena *a, uint32_t rank, uint64_t off,
 		map[i / 64] &= ~(1ULL << i % 64);
 	if (at < a->heap_next)
 		a->heap_next = at;
-	a->heap_used -= units;
+	set_used(a, a->heap_used - units);
 	heap_leave(a);
 }
 
 uint64_t ub_host_room(struct ub_host_arena *a)
 {
-	return (a->heap_units - a->heap_used) * UB_HOST_UNIT;
+	uint64_t used = __atomic_load_n(&a->heap_used, __ATOMIC_RELAXED);
+
+	return (a->heap_units - used) * UB_HOST_UNIT;
 }

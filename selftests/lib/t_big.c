@@ -138,6 +138,7 @@ static int places(struct ub_ctx *ctx, struct ub_scope *w)
 	T_CHECK(!me || (out[far + 299999] == 2 && out[far + 1000999] == 1));
 	T_CHECK(!ub_scatterv(w, out, sizes, offs, in, sizes[me], 1));
 	T_CHECK(in[sizes[me] - 1] == me + 1);
+	free(in);
 	return 0;
 }
 
