@@ -296,7 +296,7 @@ static int join_group(struct ub_scope *s)
 		return clash_error(s, err, clash);
 	ub_grp_init(&g, ub_slot_pages(&h->slots, s->slot), s->n,
 		    h->a->nranks, h->a->max_lines);
-	ub_bar_init(&s->bar, &g, NULL, s->rank, 0);
+	ub_bar_init(&s->bar, &g, NULL, s->rank, h->a->epoch);
 	err = first_barrier(s);
 	read_members(s);
 	return err;
@@ -459,14 +459,14 @@ static int host_win_alloc(struct ub_win *w, size_t bytes)
 	w->size[me] = bytes;
 	if (!bytes)
 		return 0;
-	w->handle[me] = ub_host_alloc(h->a, bytes);
+	w->handle[me] = ub_host_alloc(h->a, w->scope->ctx->rank, bytes);
 	if (!w->handle[me])
 		return ub_fail(-ENOSPC,
-			       "a window of %zu bytes: no such run in the arena, %llu of %llu bytes are free; set UB_HOST_MEM to more",
+			       "a window of %zu bytes does not fit: the windows of this job share %llu bytes, %llu are free; UB_HOST_MEM sets it, by default it is the memory of machine or cgroup",
 			       bytes,
-			       (unsigned long long)ub_host_room(h->a),
 			       (unsigned long long)(h->a->heap_units *
-						    UB_HOST_UNIT));
+						    UB_HOST_UNIT),
+			       (unsigned long long)ub_host_room(h->a));
 	w->peer[me] = (char *)h->a + w->handle[me];
 	return 0;
 }
@@ -504,7 +504,8 @@ static void host_win_free(struct ub_win *w, bool used)
 
 	/* What others may still write to stays taken until the job ends. */
 	if (w->handle[me] && !used)
-		ub_host_free(h->a, w->handle[me], w->size[me]);
+		ub_host_free(h->a, w->scope->ctx->rank, w->handle[me],
+			     w->size[me]);
 }
 
 /* All members' together are an eighth of the arena. */

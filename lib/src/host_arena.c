@@ -3,9 +3,11 @@
 #include "host_arena.h"
 #include "error.h"
 #include "libub.h"
+#include "memory.h"
 #include "engine.h"
 #include "slots.h"
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,7 +58,7 @@ static int heap_bytes(uint64_t *bytes)
 	if (*bytes)
 		return 0;
 	if (!env || !*env) {
-		*bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+		*bytes = ub_memory();
 		return 0;
 	}
 	*bytes = parse_size(env);
@@ -119,7 +121,6 @@ int ub_host_arena_create(int nranks, uint64_t bytes)
 		goto fail;
 	}
 	*a = form;
-	err = robust_init(&a->heap_lock);
 	for (i = 0; !err && i < nranks; i++)
 		err = robust_init(&ub_host_live(a, i)->lock);
 	munmap(a, form.heap_off);
@@ -199,11 +200,34 @@ static uint64_t *heap_map(struct ub_host_arena *a)
 	return (uint64_t *)((char *)a + a->map_off);
 }
 
-static void heap_enter(struct ub_host_arena *a)
+/*
+ * A lock that names its owner by rank: thread ids are not unique where ranks
+ * have PID namespaces of their own. Who died inside may have marked units that
+ * nobody has: lost, no harm.
+ */
+static void heap_enter(struct ub_host_arena *a, uint32_t rank)
 {
-	/* Who died inside may have marked units that nobody has: lost, no harm. */
-	if (pthread_mutex_lock(&a->heap_lock) == EOWNERDEAD)
-		pthread_mutex_consistent(&a->heap_lock);
+	uint32_t owner = 0;
+
+	/* Of several who find it dead one takes over. */
+	while (!__atomic_compare_exchange_n(&a->heap_owner, &owner, rank + 1, 0,
+					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		if (owner && owner <= a->nranks && !ub_host_dead(a, owner - 1)) {
+			owner = 0;
+			sched_yield();
+		}
+	}
+}
+
+static void heap_leave(struct ub_host_arena *a)
+{
+	__atomic_store_n(&a->heap_owner, 0, __ATOMIC_RELEASE);
+}
+
+/* Others read it without the lock, for messages. */
+static void set_used(struct ub_host_arena *a, uint64_t units)
+{
+	__atomic_store_n(&a->heap_used, units, __ATOMIC_RELAXED);
 }
 
 static bool unit_used(const uint64_t *map, uint64_t u)
@@ -232,14 +256,14 @@ static uint64_t find_run(const uint64_t *map, uint64_t from, uint64_t to,
 	return run >= units ? u - run : to;
 }
 
-uint64_t ub_host_alloc(struct ub_host_arena *a, uint64_t bytes)
+uint64_t ub_host_alloc(struct ub_host_arena *a, uint32_t rank, uint64_t bytes)
 {
 	uint64_t units = up(bytes, UB_HOST_UNIT) / UB_HOST_UNIT, at, i;
 	uint64_t *map = heap_map(a);
 
 	if (!units || units > a->heap_units)
 		return 0;
-	heap_enter(a);
+	heap_enter(a, rank);
 	at = find_run(map, a->heap_next, a->heap_units, units);
 	if (at >= a->heap_units)
 		at = find_run(map, 0, a->heap_units, units);
@@ -247,13 +271,14 @@ uint64_t ub_host_alloc(struct ub_host_arena *a, uint64_t bytes)
 		for (i = at; i < at + units; i++)
 			map[i / 64] |= 1ULL << i % 64;
 		a->heap_next = at + units;
-		a->heap_used += units;
+		set_used(a, a->heap_used + units);
 	}
-	pthread_mutex_unlock(&a->heap_lock);
+	heap_leave(a);
 	return at < a->heap_units ? a->heap_off + at * UB_HOST_UNIT : 0;
 }
 
-void ub_host_free(struct ub_host_arena *a, uint64_t off, uint64_t bytes)
+void ub_host_free(struct ub_host_arena *a, uint32_t rank, uint64_t off,
+		  uint64_t bytes)
 {
 	uint64_t units = up(bytes, UB_HOST_UNIT) / UB_HOST_UNIT, i;
 	uint64_t at = (off - a->heap_off) / UB_HOST_UNIT;
@@ -262,16 +287,18 @@ void ub_host_free(struct ub_host_arena *a, uint64_t off, uint64_t bytes)
 	/* Punching the hole also zeroes the next owner's memory. */
 	if (madvise((char *)a + off, units * UB_HOST_UNIT, MADV_REMOVE))
 		memset((char *)a + off, 0, units * UB_HOST_UNIT);
-	heap_enter(a);
+	heap_enter(a, rank);
 	for (i = at; i < at + units; i++)
 		map[i / 64] &= ~(1ULL << i % 64);
 	if (at < a->heap_next)
 		a->heap_next = at;
-	a->heap_used -= units;
-	pthread_mutex_unlock(&a->heap_lock);
+	set_used(a, a->heap_used - units);
+	heap_leave(a);
 }
 
 uint64_t ub_host_room(struct ub_host_arena *a)
 {
-	return (a->heap_units - a->heap_used) * UB_HOST_UNIT;
+	uint64_t used = __atomic_load_n(&a->heap_used, __ATOMIC_RELAXED);
+
+	return (a->heap_units - used) * UB_HOST_UNIT;
 }

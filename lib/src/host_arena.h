@@ -2,7 +2,7 @@
 /*
  * The host back end's memory: one memfd that all ranks of a job map.
  *
- *	header		sizes, heap lock
+ *	header		sizes, state of the heap
  *	live		struct ub_host_live of each rank
  *	records		of the group slots, see slots.h
  *	pages		of the groups
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define UB_HOST_MAGIC	0x74736f6862755553ULL
-#define UB_HOST_LAYOUT	1
+#define UB_HOST_LAYOUT	2
 #define UB_HOST_UNIT	(64ULL << 10)
 #define UB_HOST_RANKS	4096
 #define UB_HOST_LINES	32
@@ -38,7 +38,8 @@ enum ub_host_state {
 /**
  * struct ub_host_live - one rank
  * @lock: robust; held by the thread that is the rank, from ub_init() to
- *	ub_fini(). Found ownerless: the rank is dead, for good
+ *	ub_fini(). Others only look whether the kernel marked it ownerless: the
+ *	rank is dead, for good
  * @state: enum ub_host_state
  * @node: node id
  * @inits: calls of ub_init(), also the incarnation
@@ -55,7 +56,7 @@ struct ub_host_live {
 /**
  * struct ub_host_arena - header; offsets count from it
  *
- * All but @heap_lock, @heap_next and @heap_used is fixed.
+ * All is fixed but what the heap's owner writes: its last three.
  */
 struct ub_host_arena {
 	uint64_t magic;
@@ -65,7 +66,8 @@ struct ub_host_arena {
 	uint32_t nslots;
 	uint32_t max_lines;
 	uint32_t rec_stride;
-	uint32_t reserved;
+	uint32_t heap_owner;		/* rank + 1 of who is inside, or 0 */
+	uint64_t epoch;			/* before a group's first; 0 but in tests */
 	uint64_t map_size;	/* of a group's pages */
 	uint64_t live_off;
 	uint64_t recs_off;
@@ -73,7 +75,6 @@ struct ub_host_arena {
 	uint64_t map_off;
 	uint64_t heap_off;
 	uint64_t heap_units;
-	pthread_mutex_t heap_lock;	/* robust */
 	uint64_t heap_next;		/* where to look first */
 	uint64_t heap_used;		/* units */
 };
@@ -110,9 +111,11 @@ static inline struct ub_host_live *ub_host_live(struct ub_host_arena *a,
 	return (struct ub_host_live *)((char *)a + a->live_off) + rank;
 }
 
-/** ub_host_alloc() - zeroed memory; offset from @a, 0 when there is no room */
-uint64_t ub_host_alloc(struct ub_host_arena *a, uint64_t bytes);
-void ub_host_free(struct ub_host_arena *a, uint64_t off, uint64_t bytes);
+/** ub_host_alloc() - zeroed memory for @rank, which calls; offset from @a, 0 when
+ * there is no room */
+uint64_t ub_host_alloc(struct ub_host_arena *a, uint32_t rank, uint64_t bytes);
+void ub_host_free(struct ub_host_arena *a, uint32_t rank, uint64_t off,
+		  uint64_t bytes);
 uint64_t ub_host_room(struct ub_host_arena *a);
 
 /* ---- host_live.c ---- */

@@ -3,8 +3,10 @@
  * Who of the host back end's ranks lives.
  *
  * Each rank holds a robust mutex for its life; the kernel marks it when the
- * thread ends, however it ends, in whichever PID namespace. Whoever finds the
- * mark leaves the mutex "not recoverable", so everybody finds the same.
+ * thread ends, however it ends, in whichever PID namespace. The mark stays, as
+ * nobody else ever locks it, so everybody finds the same. Nobody else even tries
+ * to: the kernel takes a thread that dies while trying for the owner, if their
+ * ids are the same, as in PID namespaces of their own they are.
  */
 #include "host_arena.h"
 #include "engine.h"
@@ -25,30 +27,27 @@ static void set_state(struct ub_host_live *l, uint32_t state)
 	__atomic_store_n(&l->state, state, __ATOMIC_RELEASE);
 }
 
+/* The futex word is the first of the mutex, by glibc's ABI. */
+static bool marked(struct ub_host_live *l)
+{
+	return __atomic_load_n((uint32_t *)&l->lock, __ATOMIC_ACQUIRE) &
+	       FUTEX_OWNER_DIED;
+}
+
 int ub_host_up(struct ub_host_arena *a, uint32_t rank, uint32_t node)
 {
 	struct ub_host_live *l = ub_host_live(a, rank);
 
-	switch (pthread_mutex_trylock(&l->lock)) {
-	case 0:
-		break;
-	case EBUSY:
-		/* Somebody may have looked just then. */
-		usleep(1000);
-		if (!pthread_mutex_trylock(&l->lock))
-			break;
-		return ub_fail(-EEXIST,
-			       "another process is rank %u of this job; give each its own UB_RANK",
-			       rank);
-	case EOWNERDEAD:
-		pthread_mutex_unlock(&l->lock);
-		fallthrough;
-	default:
+	if (marked(l))
 		set_state(l, UB_HOST_EXIT);
+	if (state_of(l) == UB_HOST_EXIT)
 		return ub_fail(-EOWNERDEAD,
 			       "rank %u of this job ended before; a rank cannot be started again",
 			       rank);
-	}
+	if (pthread_mutex_trylock(&l->lock))
+		return ub_fail(-EEXIST,
+			       "another process is rank %u of this job; give each its own UB_RANK",
+			       rank);
 	l->node = node;
 	__atomic_fetch_add(&l->inits, 1, __ATOMIC_RELEASE);
 	set_state(l, UB_HOST_UP);
@@ -67,31 +66,8 @@ bool ub_host_dead(struct ub_host_arena *a, uint32_t rank)
 {
 	struct ub_host_live *l = ub_host_live(a, rank);
 
-	switch (state_of(l)) {
-	case UB_HOST_EXIT:
-		return true;
-	case UB_HOST_UP:
-		break;
-	default:
-		return false;
-	}
-	switch (pthread_mutex_trylock(&l->lock)) {
-	case 0:
-		/* It left between the two looks. */
-		pthread_mutex_unlock(&l->lock);
-		return false;
-	case EOWNERDEAD:
-		if (state_of(l) == UB_HOST_UP)
-			set_state(l, UB_HOST_EXIT);
-		pthread_mutex_unlock(&l->lock);
-		break;
-	case ENOTRECOVERABLE:
-		if (state_of(l) == UB_HOST_UP)
-			set_state(l, UB_HOST_EXIT);
-		break;
-	default:
-		return false;
-	}
+	if (state_of(l) == UB_HOST_UP && marked(l))
+		set_state(l, UB_HOST_EXIT);
 	return state_of(l) == UB_HOST_EXIT;
 }
 

@@ -288,7 +288,9 @@ uint64_t ub_deadline(const struct ub_scope *s);
 /* ---- wait.c ---- */
 /** ub_wait_long() - wait on, however long; 0 when the barrier is complete */
 int ub_wait_long(struct ub_scope *s);
-/** ub_late_error() - who is missing; returns -ETIMEDOUT */
+
+/* ---- late.c ---- */
+/** ub_late_error() - who is missing, and where it is; returns -ETIMEDOUT */
 int ub_late_error(struct ub_scope *s);
 
 /* ---- cpus.c ---- */

@@ -109,23 +109,3 @@ int ub_wait_long(struct ub_scope *s)
 		s->state = UB_SCOPE_TIMED_OUT;
 	return err;
 }
-
-int ub_late_error(struct ub_scope *s)
-{
-	struct ub_bar *b = &s->bar;
-	uint32_t m = ub_bar_missing(b, b->epoch), missing = 0, i;
-	uint64_t last;
-
-	for (i = 0; i < s->n; i++)
-		if (UB_ARR_EPOCH(ub_ld(&b->g.line[i].arrival)) < b->epoch)
-			missing++;
-	if (m >= s->n)
-		m = 0;
-	last = UB_ARR_EPOCH(ub_ld(&b->g.line[m].arrival));
-	return ub_fail(-ETIMEDOUT,
-		       "%s: epoch %llu: %u of %u missing after %d ms, first rank %u (node %u, lane %u), whose last epoch is %llu; call again to go on waiting",
-		       s->level_name,
-		       (unsigned long long)b->epoch, missing, s->n,
-		       s->timeout_ms, m, s->node[m], s->lane[m],
-		       (unsigned long long)last);
-}

@@ -88,6 +88,10 @@ static inline void t_env(const char *name, long value)
 	setenv(name, text, 1);
 }
 
+/* Called in each member before it joins; and with the arena before any is made. */
+static void (*t_before)(void);
+static void (*t_format)(struct ub_host_arena *a);
+
 /* @node gives each rank's node id; NULL: all on node 0. */
 static inline int t_start(struct t_job *j, int n, const int *node,
 			  t_member_fn fn)
@@ -101,6 +105,8 @@ static inline int t_start(struct t_job *j, int n, const int *node,
 		return -1;
 	}
 	j->arena = ub_host_arena_map(j->fd);
+	if (t_format)
+		t_format(j->arena);
 	fflush(stdout);
 	for (r = 0; r < n; r++) {
 		struct ub_ctx *ctx;
@@ -110,6 +116,8 @@ static inline int t_start(struct t_job *j, int n, const int *node,
 		if (j->pid[r])
 			continue;
 		t_rank = r;
+		if (t_before)
+			t_before();
 		t_env("UB_RANK", r);
 		t_env("UB_SIZE", n);
 		t_env("UB_NODE", node ? node[r] : 0);
@@ -188,15 +196,20 @@ static inline void *t_thread_main(void *arg)
 static inline int t_run_threads(int n, const int *node, t_member_fn fn)
 {
 	struct t_thread t[T_MAX];
+	bool sized = getenv("UB_HOST_MEM");
 	int r, bad = 0;
 	void *arena;
 
 	setenv("UB_HOST_MEM", "1G", 0);
 	arena = ub_host_arena(n);
+	if (!sized)
+		unsetenv("UB_HOST_MEM");
 	if (!arena) {
 		printf("# %s\n", ub_last_error());
 		return 1;
 	}
+	if (t_format)
+		t_format(arena);
 	for (r = 0; r < n; r++) {
 		t[r] = (struct t_thread){
 			.fn = fn,

@@ -211,8 +211,8 @@ int main(int argc, char **argv)
 	}
 	t_result(ok, "another one dies during the shrink");
 	t_result(!t_run(4, NULL, leave), "a member that leaves");
-	t_start(&j, 4, NULL, nested);
-	t_result(!t_wait(&j, 1 << 3), "dead in an inner scope");
+	t_result(!t_start(&j, 4, NULL, nested) && !t_wait(&j, 1 << 3),
+		 "dead in an inner scope");
 	t_result(never_came(), "a rank that never comes");
 	return t_end();
 }
