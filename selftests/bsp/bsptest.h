@@ -141,7 +141,7 @@ static unsigned long bspt_random(unsigned long *state, unsigned long below)
 
 /* A file with BSPT_OWN_MAIN calls the wanted case itself, by BSPT_RUN. */
 #ifdef BSPT_CASES
-#define BSPT_DECLARE(name)	void name(void);
+#define BSPT_DECLARE(name)	void name(void)
 BSPT_CASES(BSPT_DECLARE)
 
 #define BSPT_RUN(name)							\
@@ -150,7 +150,7 @@ BSPT_CASES(BSPT_DECLARE)
 			name();						\
 			found = 1;					\
 		}							\
-	} while (0);
+	} while (0)
 
 #ifndef BSPT_OWN_MAIN
 int main(int argc, char **argv)

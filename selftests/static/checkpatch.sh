@@ -9,12 +9,12 @@
 # User space has no kernel types, attribute macros and ARRAY_SIZE; its names
 # may be those of libc (Elf64_Ehdr); messages for people are sentences, cut
 # or long; an argv cannot be const; a test's macros return; mapped memory that
-# others write is volatile there.
+# others write is volatile there; ANSI C has no // for the licence.
 user=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE
 user=$user,CAMELCASE,LONG_LINE_STRING,EMBEDDED_FUNCTION_NAME
 user=$user,MULTIPLE_ASSIGNMENTS,BLOCK_COMMENT_STYLE,FUNCTION_ARGUMENTS
 user=$user,UNCOMMENTED_DEFINITION,STATIC_CONST_CHAR_ARRAY
-user=$user,SPLIT_STRING,MACRO_WITH_FLOW_CONTROL,VOLATILE
+user=$user,SPLIT_STRING,MACRO_WITH_FLOW_CONTROL,VOLATILE,SPDX_LICENSE_TAG
 
 # complaints FOLDER OPTION...
 complaints()

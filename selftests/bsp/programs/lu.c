@@ -7,6 +7,7 @@
 #include "bsptest.h"
 
 #define N	60
+#define SMALL	0.00000001
 
 static double a[N][N];		/* my columns: a[k] is column k * p + s */
 static double column[N];	/* of this step: multipliers */
@@ -93,5 +94,5 @@ TEST(lu_with_pivoting, "n=1,2,3,4")
 			b[i] -= column[i] * x[k];
 	}
 	for (k = 0; k < N; k++)
-		CHECK(fabs(x[k] - (k + 1)) < 1e-8);
+		CHECK(fabs(x[k] - (k + 1)) < SMALL);
 }

@@ -190,16 +190,16 @@ static void do_collective(void)
 /* One call of some process, or one of all. */
 static void do_something(const struct mix *mix)
 {
-	int p = draw(NPROCS), kind;
+	int p = draw(NPROCS), puts = mix->stores + mix->puts, gets = puts + mix->gets;
+	int sends = gets + mix->sends, kind = draw(sends + mix->collectives);
 
-	kind = draw(mix->stores + mix->puts + mix->gets + mix->sends + mix->collectives);
-	if ((kind -= mix->stores) < 0)
+	if (kind < mix->stores)
 		do_store(p);
-	else if ((kind -= mix->puts) < 0)
+	else if (kind < puts)
 		do_put(p);
-	else if ((kind -= mix->gets) < 0)
+	else if (kind < gets)
 		do_get(p);
-	else if ((kind -= mix->sends) < 0)
+	else if (kind < sends)
 		do_send(p);
 	else
 		do_collective();

@@ -2,18 +2,14 @@
 /* A C++ program. */
 #include "bsptest.h"
 
-TEST(as_cplusplus, "n=1,2,3 lang=c++")
+TEST(as_cplusplus, "n=1,2,3")
 {
 	bsp_size_t size = sizeof(int), status, bytes;
 	bsp_nprocs_t packets;
 	int area = -1, x = 10 + ME, y = -1, tag = ME;
 	void *tag_at, *payload_at;
-#ifdef __cplusplus
 	const int next = (ME + 1) % NPROCS;
 	bool right;
-#else
-#error "not compiled as C++"
-#endif
 
 	bsp_push_reg(&area, sizeof(area));
 	bsp_set_tagsize(&size);

@@ -2,9 +2,8 @@
 /* A C++ program whose section is a static function of a class. */
 #include "bsptest.h"
 
-PROGRAM("n=1,3 lang=c++ says=after:1");
+PROGRAM("n=1,3 says=after:1");
 
-#ifdef __cplusplus
 class program {
 public:
 	static void spmd()
@@ -14,7 +13,6 @@ public:
 		bsp_end();
 	}
 };
-#endif
 
 int main(int argc, char **argv)
 {
