@@ -26,17 +26,20 @@ static int format_refuse(struct ub_fabric *f, struct netlink_ext_ack *extack)
 	int beats;
 
 	if (READ_ONCE(f->state) == UB_FABRIC_REFUSED) {
-		NL_SET_ERR_MSG(extack, "the memory holds something else, or a fabric of another layout: force erases it");
+		NL_SET_ERR_MSG(extack,
+			       "memory holds something else, or another layout: force erases it");
 		return -EEXIST;
 	}
 	beats = ub_member_beats(f, self);
 	if (beats < 0)
 		return beats;
 	if (beats) {
-		NL_SET_ERR_MSG(extack, "the heartbeat of another node moves: force erases the fabric under it");
+		NL_SET_ERR_MSG(extack,
+			       "heartbeat of another node moves: force erases the fabric under it");
 		return -EBUSY;
 	}
-	NL_SET_ERR_MSG(extack, "the memory holds a fabric that no other node uses: force erases it");
+	NL_SET_ERR_MSG(extack,
+		       "memory holds a fabric that no other node uses: force erases it");
 	return -EEXIST;
 }
 
@@ -135,7 +138,8 @@ int ub_fabric_format(struct ub_fabric *f, bool force,
 	if (!err && refused)
 		err = ub_fabric_publish(f);
 	if (err)
-		NL_SET_ERR_MSG(extack, "erased, but this node could not join: see the kernel log");
+		NL_SET_ERR_MSG(extack,
+			       "erased, but this node could not join: see the kernel log");
 unlock:
 	mutex_unlock(&f->life);
 	return err;

@@ -43,6 +43,8 @@ const char *ub_reason_text(unsigned int reason)
 		return "another layout or protocol version";
 	case UB_REASON_REBOOT:
 		return "its node came back with a new incarnation";
+	case UB_REASON_ERASED:
+		return "its fabric's memory was formatted";
 	default:
 		return "unknown reason";
 	}

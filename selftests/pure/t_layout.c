@@ -168,7 +168,8 @@ SIZE(ub_shm_node, 128); ALIGN(ub_shm_node, 8);
 AT(ub_shm_node, word, 0); AT(ub_shm_node, incarnation, 8);
 AT(ub_shm_node, generation, 16); AT(ub_shm_node, bell, 24);
 AT(ub_shm_node, reason, 32); AT(ub_shm_node, poke, 40);
-AT(ub_shm_node, reserved, 48); AT(ub_shm_node, heartbeat, 64);
+AT(ub_shm_node, memtype, 48); AT(ub_shm_node, reserved, 56);
+AT(ub_shm_node, heartbeat, 64);
 AT(ub_shm_node, reserved2, 72);
 
 SIZE(ub_shm_window, 128); ALIGN(ub_shm_window, 8);
@@ -190,7 +191,8 @@ _Static_assert(UB_IOC_WIN_CREATE == 0xbc81 && UB_IOC_WIN_DESTROY == 0xbc82 &&
 	       UB_IOC_SYNC == 0xbc8d, "commands");
 _Static_assert(UB_RED_OPS == 9 && UB_RED_OPS <= 64, "op has six bits");
 _Static_assert(UB_XFER_OPS == 8 && UB_EVENT_OVERRUN == 6 &&
-	       UB_REASON_REBOOT == 9 && UB_TEST_ATOMIC_ADD == 6, "enums");
+	       UB_REASON_REBOOT == 9 && UB_REASON_ERASED == 10 &&
+	       UB_TEST_ATOMIC_ADD == 6, "enums");
 _Static_assert(!((UB_AUX_MIXED | UB_AUX_WINLOST) & UB_AUX_LAST_MASK) &&
 	       !((UB_AUX_MIXED | UB_AUX_WINLOST) >> UB_AUX_OP_SHIFT) &&
 	       (UB_AUX_NOTE(~0U) ^ UB_AUX_LAST_MASK) == UB_AUX_GIVEN_MASK &&

@@ -12,7 +12,7 @@ note='GPL-2\.0(-only)? WITH Linux-syscall-note'
 licence()
 {
 	case $1 in
-	kernel/include/uapi/*|Documentation/netlink/*)
+	kernel/include/uapi/*|Documentation/netlink/*|kernel/netlink-gen.?)
 		# netlink: the kernel's usual pair; layout: libub has it too
 		echo "$note|\(\($note\) OR (BSD-3-Clause|MIT)\)|\($note\) OR (BSD-3-Clause|MIT)" ;;
 	kernel/*)

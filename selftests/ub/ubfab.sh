@@ -72,7 +72,7 @@ soon()
 	"$@"
 }
 
-# hook DEVICE OP: UB_IOC_TEST, 0 kill, 3 rejoin
+# hook DEVICE OP: UB_IOC_TEST, 0 kills
 hook()
 {
 	# shellcheck disable=SC2016 # perl's
@@ -95,7 +95,7 @@ listening()
 
 t_add()
 {
-	"$ubfab" fabric add loop nodes 3 mb 32 first 7 >"$tmp/add" || return 1
+	"$ubfab" fabric add loop nodes 3 bytes 32M node 7 >"$tmp/add" || return 1
 	cat "$tmp/add"
 	[ "$(wc -l <"$tmp/add")" -eq 3 ] || return 1
 	mapfile -t devs < <(sed 's/:.*//' "$tmp/add")
@@ -108,7 +108,7 @@ t_add()
 t_show()
 {
 	has "^$dev: transport loop loop [0-9]+ node 7 " "$ubfab" fabric show &&
-	has "^$dev: .* fabric [0-9a-f]{32} generation .* detect_ms" \
+	has "^$dev: .* fabric [0-9a-f]{32} generation .* max_windows [0-9]+ detect_ms" \
 		"$ubfab" -d fabric show "$dev" &&
 	[ "$(wc -l <"$tmp/out")" -eq 1 ] &&
 	has "^$dev: " "$ubfab" f s "/dev/$dev"
@@ -133,8 +133,10 @@ all_up()
 t_nodes()
 {
 	soon all_up && "$ubfab" node show dev "$dev" | tee "$tmp/nodes" &&
-	grep -Eq "^$dev: node 7 .*memtype write-back self$" "$tmp/nodes" &&
-	grep -Eq "^$dev: node 9 incarnation [0-9]+ state up heartbeat_age [0-9.]+ms$" "$tmp/nodes" &&
+	grep -Eq "^$dev: node 7 .*memtype write-back wakes_by doorbell rings [0-9]+ bells [0-9]+ self$" "$tmp/nodes" &&
+	grep -Eq "^$dev: node 9 incarnation [0-9]+ state up heartbeat_age [0-9.]+ms memtype write-back wakes_by doorbell rings [0-9]+$" "$tmp/nodes" &&
+	has "^$dev: node 8 " "$ubfab" node show "$dev" node 8 &&
+	[ "$(wc -l <"$tmp/out")" -eq 1 ] &&
 	json 'length == 3 and (map(.node) == [7, 8, 9]) and
 		(map(select(.self)) | length == 1) and
 		all(.heartbeat_age_ns >= 0)' "$ubfab" -j node show dev "$dev"
@@ -154,10 +156,15 @@ t_groups()
 	UB_NODE=0 UB_SIZE=1 UB_RANK=0 "$top/build/tools/ubrun" -n 2 --lanes 2 \
 		--fabric "dev:/dev/$dev" "$top/build/tools/ubperf" barrier-ioctl \
 		--iters 100000 >"$tmp/job" 2>&1 &
-	soon has "^$dev: level [a-z]+ members 2 lost 0 barriers [1-9]" \
+	soon has "^$dev: level [a-z]+ groups 1 members 2 lost 0 barriers [1-9]" \
 		"$ubfab" stats show dev "$dev" &&
-	has "^$dev: lane [0-9]+ group [1-9][0-9]* slot [0-9]+ level [a-z]+ member 1 of 2 epoch [1-9]" \
+	has "^$dev: slot [0-9]+ member 1 of 2 level [a-z]+ lane [0-9]+ pid [0-9]+ group [1-9][0-9]* epoch [1-9]" \
 		"$ubfab" -d stats show dev "$dev" &&
+	has "^$dev: slot [0-9]+ member 1 of 2 level ubperf .* id 0x[0-9a-f]+ barriers [1-9]" \
+		"$ubfab" -d group show dev "$dev" &&
+	has "^$dev: level world groups 1 " "$ubfab" stats show dev "$dev" level world &&
+	[ "$(wc -l <"$tmp/out")" -eq 1 ] &&
+	json 'all(.slot == 0)' "$ubfab" -j group show dev "$dev" slot 0 &&
 	json 'map(select(.lane != null and .epoch > 0)) | length >= 2' \
 		"$ubfab" -dj stats show dev "$dev" &&
 	soon json 'any(.level == "ubperf" and .sleeps > 0 and .by_record > 0)' \
@@ -168,10 +175,52 @@ t_groups()
 	return $rc
 }
 
+# A window of a program that lives for a moment, as its descriptor is packed.
+with_window()
+{
+	# shellcheck disable=SC2016 # perl's
+	perl -e 'open(my $f, "+<", "/dev/$ARGV[0]") or die "$ARGV[0]: $!";
+		my $arg = pack("L2QL2", 104, 0, 70000, 3, 0) . ("\0" x 80);
+		ioctl($f, 0xbc81, $arg) or die "ioctl: $!";
+		shift; system(@ARGV) >> 8 and exit 1' "$@"
+}
+
+t_windows()
+{
+	with_window "$dev" "$ubfab" -d window show dev "$dev" >"$tmp/windows" || return 1
+	cat "$tmp/windows"
+	grep -Eq "^$dev: window [0-9]+ gva 0x[0-9a-f]+ length 68.4K state live rights read,write lane [0-9]+ pid [0-9]+ generation [0-9]+$" "$tmp/windows" &&
+	soon has "^$dev: window [0-9]+ gva 0x[0-9a-f]+ length 68.4K state quarantine waits_for [0-9]" \
+		window_gone &&
+	json 'all(.gva | startswith("0x"))' "$ubfab" -j window show
+}
+
+# Quarantine lasts for two heartbeats of the peers: it may be over.
+window_gone()
+{
+	with_window "$dev" true
+	"$ubfab" window show dev "$dev"
+}
+
+t_set_and_format()
+{
+	has "^$dev: .* detect_ms [0-9]+$" "$ubfab" -d fabric show "$dev" &&
+	"$ubfab" fabric set "$dev" detect_ms 12345 &&
+	has "^$dev: .* detect_ms 12345$" "$ubfab" -d fabric show "$dev" &&
+	"$ubfab" fabric set "$dev" detect_ms 1000 up || return 1
+	fails 1 "^ubfab: fabric format $dev: heartbeat of another node moves: force erases" \
+		"$ubfab" fabric format "$dev" &&
+	"$ubfab" fabric format "$dev" force &&
+	soon has "^${devs[1]}: .* state fenced reason erased " "$ubfab" fabric show "${devs[1]}" &&
+	soon has "^${devs[2]}: .* state fenced reason erased " "$ubfab" fabric show "${devs[2]}" &&
+	"$ubfab" fabric set "${devs[1]}" up && "$ubfab" fabric set "${devs[2]}" up &&
+	soon all_up
+}
+
 t_dump_long()
 {
 	local first rc=0
-	"$ubfab" fabric add loop nodes 16 first 100 >"$tmp/long" || return 1
+	"$ubfab" fabric add loop nodes 16 node 100 >"$tmp/long" || return 1
 	first=$(sed -n '1s/:.*//p' "$tmp/long")
 	[ "$(sed 's/:.*//' "$tmp/long" | sort -u | wc -l)" -eq 16 ] || rc=1
 	# 200 bytes each, in messages of 4 KiB at most at first
@@ -194,8 +243,9 @@ t_monitor()
 	has "^$dev: node 9 .* state (fenced|down) reason no-heartbeat " \
 		"$ubfab" node show dev "$dev" &&
 	has "^${devs[2]}: .* state fenced reason fenced " "$ubfab" fabric show "${devs[2]}" &&
-	hook "${devs[2]}" 3 &&
-	soon grep -Eq "^$dev: node-up node 9 incarnation [0-9]+$" "$tmp/events"
+	"$ubfab" fabric set "${devs[2]}" up &&
+	soon grep -Eq "^$dev: node-up node 9 incarnation [0-9]+$" "$tmp/events" &&
+	soon grep -Eq "^${devs[2]}: fabric-change transport loop node 9 .*state up" "$tmp/events"
 	local rc=$?
 	kill $monitor
 	wait $monitor 2>/dev/null
@@ -224,12 +274,18 @@ t_del()
 
 t_no_device()
 {
-	fails 1 '^ubfab: ubfab4000: no such fabric device \(No such device\)$' \
-		"$ubfab" fabric show ubfab4000 &&
-	fails 1 '^ubfab: ubfab4000: no such fabric device' \
-		"$ubfab" node show dev ubfab4000 &&
-	fails 1 '^ubfab: eth0: no such fabric device' "$ubfab" stats show dev eth0 &&
-	fails 1 '^ubfab: ubfab4000: no such' "$ubfab" -j fabric del ubfab4000
+	fails 1 '^ubfab: fabric show ubfab4000: fabric: no such device \(No such device\)$' \
+		"$ubfab" fabric show ubfab4000 || return 1
+	local object
+	for object in node window group stats; do
+		fails 1 "^ubfab: $object show ubfab4000: fabric: no such device" \
+			"$ubfab" -j $object show dev ubfab4000 || return 1
+	done
+	fails 1 '^ubfab: fabric delete ubfab4000: fabric: no such' "$ubfab" -j fabric del ubfab4000 &&
+	fails 1 'fabric: no such' "$ubfab" fabric set ubfab4000 up &&
+	fails 1 'fabric: no such' "$ubfab" fabric format ubfab4000 force &&
+	fails 1 '^ubfab: node show .*: node: none of that id' \
+		"$ubfab" node show "$dev" node 1
 }
 
 t_wrong_value()
@@ -241,14 +297,19 @@ t_wrong_value()
 	fails 1 '^ubfab: fabric add: nodes: is missing' "$ubfab" fabric add loop &&
 	fails 1 '^ubfab: fabric add: transport: only loop fabrics' \
 		"$ubfab" fabric add rdma nodes 1 &&
-	fails 1 "^ubfab: fabric add: first: the last node's id" \
-		"$ubfab" fabric add loop nodes 2 first 1048575 &&
-	fails 1 '^ubfab: fabric add: mb: too little' \
-		"$ubfab" fabric add loop nodes 1 mb 1 &&
-	fails 1 '^ubfab: fabric add: mb: more than half' \
-		"$ubfab" fabric add loop nodes 1 mb 17592186044415 &&
-	fails 1 '^ubfab: fabric add: nodes: more nodes' \
-		"$ubfab" fabric add loop nodes 9 mb 32
+	fails 1 "^ubfab: fabric add: node: the last node's id" \
+		"$ubfab" fabric add loop nodes 2 node 1048575 &&
+	fails 1 "^ubfab: fabric add: node: integer out of range" \
+		"$ubfab" fabric add loop nodes 2 node 1048576 &&
+	fails 1 '^ubfab: fabric add: bytes: too little' \
+		"$ubfab" fabric add loop nodes 1 bytes 1M &&
+	fails 1 '^ubfab: fabric add: bytes: more than half' \
+		"$ubfab" fabric add loop nodes 1 bytes 1000T &&
+	fails 1 '^ubfab: fabric add: nodes: more than a fabric' \
+		"$ubfab" fabric add loop nodes 9 bytes 32M &&
+	fails 1 "^ubfab: fabric set $dev: detect-ms: integer out of range" \
+		"$ubfab" fabric set "$dev" detect_ms 499 &&
+	fails 1 "^ubfab: fabric set $dev: nothing to set" "$ubfab" fabric set "$dev"
 }
 
 t_nobody()
@@ -258,8 +319,12 @@ t_nobody()
 	has "^$dev: " nobody "$tmp/ubfab" fabric show &&
 	fails 1 '^ubfab: fabric add: needs CAP_NET_ADMIN \(Operation not permitted\)' \
 		nobody "$tmp/ubfab" fabric add loop nodes 1 &&
-	fails 1 '^ubfab: fabric del: needs CAP_NET_ADMIN' \
+	fails 1 "^ubfab: fabric delete $dev: needs CAP_NET_ADMIN" \
 		nobody "$tmp/ubfab" fabric del "$dev" &&
+	fails 1 "^ubfab: fabric format $dev: needs CAP_NET_ADMIN" \
+		nobody "$tmp/ubfab" fabric format "$dev" force &&
+	fails 1 "^ubfab: fabric set $dev: needs CAP_NET_ADMIN" \
+		nobody "$tmp/ubfab" fabric set "$dev" up &&
 	"$ubfab" fabric show "$dev" >/dev/null
 }
 
@@ -271,14 +336,14 @@ t_usage()
 	fails 2 "what is 'x'" "$ubfab" monitor x &&
 	fails 2 "is no number" "$ubfab" fabric add loop nodes many &&
 	fails 2 '^Usage' "$ubfab" || return 1
-	for object in fabric node stats monitor; do
+	for object in fabric node window group stats monitor; do
 		has "^Usage: ubfab $object" "$ubfab" $object --help || return 1
 	done
 	has '^Usage: ubfab \[OPTION\]' "$ubfab" --help
 }
 
 devs=()
-ktap_plan 13
+ktap_plan 15
 check "fabric add" t_add
 # check runs it in a subshell
 mapfile -t devs < <(sed 's/:.*//' "$tmp/add")
@@ -288,11 +353,13 @@ check "fabric show, JSON" t_show_json
 check "node show" t_nodes
 check "stats show" t_stats
 check "stats of groups and levels" t_groups
+check "windows" t_windows
 check "dumps of more than a message" t_dump_long
 check "no such device" t_no_device
 check "wrong values are named" t_wrong_value
 check "nobody may look, not change" t_nobody
 check "usage" t_usage
+check "set and format" t_set_and_format
 check "monitor: a node dies and comes back" t_monitor
 check "fabric del, and its event as JSON" t_del
 ktap_end

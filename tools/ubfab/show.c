@@ -54,15 +54,15 @@ static int put_keys(struct args *a, struct nl_msg *msg, const struct key *keys,
 		if (k->name) {
 			a->v++;
 			err = put_key(a, msg, k);
-		} else if (strcmp(*a->v, "dev") && strncmp(*a->v, "ubfab", 5) &&
-			   strncmp(*a->v, "/dev/", 5)) {
-			return usage("%s: what is '%s'?", a->about, *a->v);
-		} else {
+		} else if (!strcmp(*a->v, "dev") || !strncmp(*a->v, "ubfab", 5) ||
+			   !strncmp(*a->v, "/dev/", 5)) {
 			err = put_device(a, msg);
 			bit = 1U << 31;
+		} else {
+			err = usage("%s: what is '%s'?", a->about, *a->v);
 		}
-		if (*given & bit)
-			return usage("%s: a word stands there twice", a->about);
+		if (!err && (*given & bit))
+			err = usage("%s: a word stands there twice", a->about);
 		*given |= bit;
 	}
 	return err;
@@ -72,7 +72,7 @@ int ubnl_show(struct args *a, int cmd, const struct key *keys, reply_fn fn,
 	      void *arg)
 {
 	struct nl_msg *msg = ubnl_request(cmd);
-	unsigned int given = 0, all = 0, i;
+	unsigned int given = 0, all = 1U << 31, i;
 	int err;
 
 	if (!msg)
@@ -84,6 +84,6 @@ int ubnl_show(struct args *a, int cmd, const struct key *keys, reply_fn fn,
 	}
 	for (i = 0; keys[i].name; i++)
 		all |= 1U << i;
-	return (given == (all | 1U << 31) ? ubnl_talk : ubnl_dump)(msg, a->about,
-								     fn, arg);
+	return given == all ? ubnl_talk(msg, a->about, fn, arg) :
+			      ubnl_dump(msg, a->about, fn, arg);
 }
