@@ -122,33 +122,44 @@ static void show_summary(struct seq_file *s, struct ub_gmember *gm)
 	seq_puts(s, missing ? "\n" : " nobody, all have\n");
 }
 
-static void show_flag(struct seq_file *s, const char *parity,
-		      const struct ub_flag *flag)
+/* A half that was never set is not shown; see struct ub_flag_line. */
+static void show_line(struct seq_file *s, const struct ub_flag_line *line)
 {
-	u64 epoch = ub_ld(&flag->epoch);
+	u32 parity, half;
 
-	if (epoch)
-		seq_printf(s, " %s %llu %llx %llx %llx", parity, epoch,
-			   ub_ld(&flag->full), ub_ld(&flag->part),
-			   ub_ld(&flag->aux));
+	for (parity = 0; parity < 2; parity++) {
+		for (half = 0; half < 2; half++) {
+			const struct ub_flag *flag = &line->flag[parity][half];
+			u64 aux = ub_ld(&flag->aux);
+
+			if (aux)
+				seq_printf(s, " [%u.%u] %llu %llx %llx", parity, half,
+					   aux & (UB_AUX_SEQ_MASK >> 1), aux,
+					   ub_ld(&flag->full));
+		}
+	}
+}
+
+static bool line_set(const struct ub_flag_line *line)
+{
+	return ub_ld(&line->flag[0][0].aux) || ub_ld(&line->flag[0][1].aux) ||
+	       ub_ld(&line->flag[1][0].aux) || ub_ld(&line->flag[1][1].aux);
 }
 
 static void show_flags(struct seq_file *s, const struct ub_grp *g)
 {
 	u32 i, l;
 
-	seq_puts(s, "\nflag lines that were set: of member, line: parity epoch full part aux\n");
+	seq_puts(s, "\nflag lines that were set: of member, line: [parity.half] epoch mod 32768, aux, full\n");
 	for (i = 0; i < g->n; i++) {
 		for (l = 0; l < g->max_lines; l++) {
 			const struct ub_flag_line *line =
 				&g->flags[i * g->max_lines + l];
 
-			if (!ub_ld(&line->slot[0].epoch) &&
-			    !ub_ld(&line->slot[1].epoch))
+			if (!line_set(line))
 				continue;
 			seq_printf(s, "%7u %4u:", i, l);
-			show_flag(s, "even", &line->slot[0]);
-			show_flag(s, "odd", &line->slot[1]);
+			show_line(s, line);
 			seq_putc(s, '\n');
 		}
 		cond_resched();
