@@ -122,35 +122,37 @@ static void show_summary(struct seq_file *s, struct ub_gmember *gm)
 	seq_puts(s, missing ? "\n" : " nobody, all have\n");
 }
 
-static void show_flag(struct seq_file *s, const char *parity,
-		      const struct ub_flag *flag)
+/* The four flags of a line: by parity of the epoch, then by half. */
+static void show_line(struct seq_file *s, const struct ub_flag_line *line,
+		      u32 member, u32 number)
 {
-	u64 epoch = ub_ld(&flag->epoch);
+	bool any = false;
+	u32 i;
 
-	if (epoch)
-		seq_printf(s, " %s %llu %llx %llx %llx", parity, epoch,
-			   ub_ld(&flag->full), ub_ld(&flag->part),
-			   ub_ld(&flag->aux));
+	for (i = 0; i < 4; i++) {
+		const struct ub_flag *flag = &line->flag[i >> 1][i & 1];
+		u64 aux = ub_ld(&flag->aux), full = ub_ld(&flag->full);
+
+		if (!aux && !full)
+			continue;
+		if (!any)
+			seq_printf(s, "%8u %4u:", member, number);
+		any = true;
+		seq_printf(s, " %s%u %llu %llx %llx", i >> 1 ? "odd" : "even", i & 1,
+			   aux & UB_AUX_SEQ_MASK & ~UB_AUX_SEQ(0), aux, full);
+	}
+	if (any)
+		seq_putc(s, '\n');
 }
 
 static void show_flags(struct seq_file *s, const struct ub_grp *g)
 {
 	u32 i, l;
 
-	seq_puts(s, "\nflag lines that were set: of member, line: parity epoch full part aux\n");
+	seq_puts(s, "\nflags that were set: of member, line: parity and half, epoch modulo 32768, aux, full\n");
 	for (i = 0; i < g->n; i++) {
-		for (l = 0; l < g->max_lines; l++) {
-			const struct ub_flag_line *line =
-				&g->flags[i * g->max_lines + l];
-
-			if (!ub_ld(&line->slot[0].epoch) &&
-			    !ub_ld(&line->slot[1].epoch))
-				continue;
-			seq_printf(s, "%7u %4u:", i, l);
-			show_flag(s, "even", &line->slot[0]);
-			show_flag(s, "odd", &line->slot[1]);
-			seq_putc(s, '\n');
-		}
+		for (l = 0; l < g->max_lines; l++)
+			show_line(s, &g->flags[i * g->max_lines + l], i, l);
 		cond_resched();
 	}
 }
