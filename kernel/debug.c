@@ -122,46 +122,37 @@ static void show_summary(struct seq_file *s, struct ub_gmember *gm)
 	seq_puts(s, missing ? "\n" : " nobody, all have\n");
 }
 
-/* A half that was never set is not shown; see struct ub_flag_line. */
-static void show_line(struct seq_file *s, const struct ub_flag_line *line)
+/* The four flags of a line: by parity of the epoch, then by half. */
+static void show_line(struct seq_file *s, const struct ub_flag_line *line,
+		      u32 member, u32 number)
 {
-	u32 parity, half;
+	bool any = false;
+	u32 i;
 
-	for (parity = 0; parity < 2; parity++) {
-		for (half = 0; half < 2; half++) {
-			const struct ub_flag *flag = &line->flag[parity][half];
-			u64 aux = ub_ld(&flag->aux);
+	for (i = 0; i < 4; i++) {
+		const struct ub_flag *flag = &line->flag[i >> 1][i & 1];
+		u64 aux = ub_ld(&flag->aux), full = ub_ld(&flag->full);
 
-			if (aux)
-				seq_printf(s, " [%u.%u] %llu %llx %llx", parity, half,
-					   aux & (UB_AUX_SEQ_MASK >> 1), aux,
-					   ub_ld(&flag->full));
-		}
+		if (!aux && !full)
+			continue;
+		if (!any)
+			seq_printf(s, "%8u %4u:", member, number);
+		any = true;
+		seq_printf(s, " %s%u %llu %llx %llx", i >> 1 ? "odd" : "even", i & 1,
+			   aux & UB_AUX_SEQ_MASK & ~UB_AUX_SEQ(0), aux, full);
 	}
-}
-
-static bool line_set(const struct ub_flag_line *line)
-{
-	return ub_ld(&line->flag[0][0].aux) || ub_ld(&line->flag[0][1].aux) ||
-	       ub_ld(&line->flag[1][0].aux) || ub_ld(&line->flag[1][1].aux);
+	if (any)
+		seq_putc(s, '\n');
 }
 
 static void show_flags(struct seq_file *s, const struct ub_grp *g)
 {
 	u32 i, l;
 
-	seq_puts(s, "\nflag lines that were set: of member, line: [parity.half] epoch mod 32768, aux, full\n");
+	seq_puts(s, "\nflags that were set: of member, line: parity and half, epoch modulo 32768, aux, full\n");
 	for (i = 0; i < g->n; i++) {
-		for (l = 0; l < g->max_lines; l++) {
-			const struct ub_flag_line *line =
-				&g->flags[i * g->max_lines + l];
-
-			if (!line_set(line))
-				continue;
-			seq_printf(s, "%7u %4u:", i, l);
-			show_line(s, line);
-			seq_putc(s, '\n');
-		}
+		for (l = 0; l < g->max_lines; l++)
+			show_line(s, &g->flags[i * g->max_lines + l], i, l);
 		cond_resched();
 	}
 }
