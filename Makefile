@@ -21,6 +21,7 @@ KVER ?= $(shell ls -d /usr/src/linux-headers-6.1.*-amd64 2>/dev/null | \
 	sed 's,.*linux-headers-,,' | sort -V | tail -n 1)
 KDIR ?= /lib/modules/$(KVER)/build
 
+VERSION ?= 0
 PREFIX ?= /usr/local
 bindir = $(DESTDIR)$(PREFIX)/bin
 libdir = $(DESTDIR)$(PREFIX)/lib
@@ -92,7 +93,9 @@ install: lib tools
 		[ ! -e $$f ] || cp -P $$f $(libdir) || exit; \
 	done
 	for f in lib/*.pc.in; do \
-		sed 's,@PREFIX@,$(PREFIX),' $$f >$(libdir)/pkgconfig/$$(basename $$f .in) || exit; \
+		sed -e 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(PREFIX)/lib,' \
+			-e 's,@INCLUDEDIR@,$(PREFIX)/include,; s,@VERSION@,$(VERSION),' $$f \
+			>$(libdir)/pkgconfig/$$(basename $$f .in) || exit; \
 	done
 	install -m 644 lib/include/*.h $(includedir)
 	install -m 644 kernel/include/uapi/ub/*.h $(includedir)/ub

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Builds build/examples/{heat,pagerank,peer}. Included by the
+# Builds build/examples/{heat,pagerank,peer} and, in examples/bsp, programs of
+# bsp.h, as ANSI C. Included by the
 # Makefile at the top, where it is run; "make -f lib/examples/examples.mk" from
 # there works as well.
 
@@ -15,6 +16,9 @@ heat_SRCS := heat shape
 pagerank_SRCS := pagerank shape graph
 peer_SRCS := peer
 
+EXAMPLES_BSP := $(patsubst $(EXAMPLES_DIR)/bsp/%.c,%,\
+	$(sort $(wildcard $(EXAMPLES_DIR)/bsp/*.c)))
+
 # No contraction: the demos compare bits.
 EXAMPLES_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
 		   -Wstrict-prototypes -Wmissing-prototypes -Wshadow \
@@ -27,7 +31,7 @@ include lib/lib.mk
 endif
 
 .PHONY: examples examples-data examples-clean
-examples: $(EXAMPLES:%=$(EXAMPLES_OUT)/%)
+examples: $(EXAMPLES:%=$(EXAMPLES_OUT)/%) $(EXAMPLES_BSP:%=$(EXAMPLES_OUT)/bsp/%)
 
 # The graph that pagerank reads by default.
 examples-data:
@@ -44,7 +48,12 @@ $(EXAMPLES_OBJ)/%.o: $(EXAMPLES_DIR)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(EXAMPLES_CFLAGS) $(CFLAGS) $(LIB_SAN) -c -o $@ $<
 
+$(EXAMPLES_OUT)/bsp/%: $(EXAMPLES_DIR)/bsp/%.c lib/include/bsp.h $(LIB_DIR)/libub.a
+	@mkdir -p $(@D)
+	$(CC) -std=c89 -pedantic -O2 -g -Wall -Wextra -Werror $(CFLAGS) $(LIB_SAN) \
+		-Ilib/include $(LDFLAGS) -o $@ $< $(LIB_DIR)/libub.a $(LIB_LIBS) -lm
+
 examples-clean:
-	rm -rf $(EXAMPLES:%=$(EXAMPLES_OUT)/%) $(EXAMPLES_OBJ)
+	rm -rf $(EXAMPLES:%=$(EXAMPLES_OUT)/%) $(EXAMPLES_OUT)/bsp $(EXAMPLES_OBJ)
 
 -include $(wildcard $(EXAMPLES_OBJ)/*.d)

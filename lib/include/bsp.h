@@ -44,6 +44,8 @@ typedef int bsp_nprocs_t;
 typedef int bsp_size_t;
 #endif
 
+#define UB_BSP_PRINTF	__attribute__((format(printf, 1, 2), noreturn))
+#define UB_BSP_VPRINTF	__attribute__((format(printf, 1, 0), noreturn))
 #ifndef UB_API
 #define UB_API __attribute__((visibility("default")))
 #endif
@@ -54,80 +56,141 @@ extern "C" {
 
 /* ---- the SPMD section ---- */
 
-/** bsp_init() - first in main(), when the SPMD section is the function @spmd;
- * only process 0 returns. Again before each further section. */
+/** bsp_init() - name the SPMD section, when it is a function of its own
+ * @spmd: holds bsp_begin() and bsp_end()
+ * @argc: of main()
+ * @argv: of main()
+ *
+ * First in main(). Only process 0 returns; the others run @spmd when process 0
+ * comes to its bsp_begin(), and know nothing of what that did before. Again before
+ * each further section. Not needed when main() itself is the section. */
 UB_API void bsp_init(void (*spmd)(void), int argc, char **argv);
-/** bsp_begin() - begin the section with at most @max processes */
+/** bsp_begin() - begin the SPMD section
+ * @max: at most so many processes; that of process 0 counts */
 UB_API void bsp_begin(bsp_pid_t max);
-/** bsp_end() - end it; all processes */
+/** bsp_end() - end the SPMD section, and its last superstep; all processes */
 UB_API void bsp_end(void);
-/** bsp_abort() - a message to standard error, and the end of all processes */
-UB_API void bsp_abort(const char *format, ...)
-	__attribute__((format(printf, 1, 2), noreturn));
-UB_API void bsp_vabort(const char *format, va_list args)
-	__attribute__((format(printf, 1, 0), noreturn));
-/** bsp_nprocs() - in the section, and after it, its processes; before: those
- * that are available */
+/** bsp_abort(), bsp_vabort() - a message to standard error, and the end of all processes
+ * @format: of printf()
+ * @args: what follows it in bsp_abort()
+ *
+ * From any process, in the section or before. The exit status is 134. */
+UB_API void bsp_abort(const char *format, ...) UB_BSP_PRINTF;
+UB_API void bsp_vabort(const char *format, va_list args) UB_BSP_VPRINTF;
+/** bsp_nprocs() - number of processes
+ *
+ * Return: those of the section, in it and after it; before, those that are
+ * available. */
 UB_API bsp_nprocs_t bsp_nprocs(void);
-/** bsp_pid() - own number, from 0 */
+/** bsp_pid() - number of this process
+ *
+ * Return: from 0. */
 UB_API bsp_pid_t bsp_pid(void);
-/** bsp_time() - seconds since bsp_begin(), by this process's clock */
+/** bsp_time() - this process's clock
+ *
+ * Return: seconds since bsp_begin(). */
 UB_API double bsp_time(void);
-/** bsp_sync() - end the superstep */
+/** bsp_sync() - end the superstep; all processes */
 UB_API void bsp_sync(void);
 
 /* ---- memory of others ---- */
 
-/** bsp_push_reg() - from the next superstep on others reach @size bytes at @ident;
- * all processes in the same order. NULL with 0: not taking part */
+/** bsp_push_reg() - make memory reachable by the others, from the next superstep on
+ * @ident: own memory; NULL: taking no part
+ * @size: bytes that others may write and read; may be 0
+ *
+ * All processes, in the same order. A registration is its place in that order;
+ * @ident leads to the newest that this process made of it. */
 UB_API void bsp_push_reg(const void *ident, bsp_size_t size);
-/** bsp_pop_reg() - undo the newest registration of @ident, from the next superstep */
+/** bsp_pop_reg() - undo the newest registration of an address, from the next superstep on
+ * @ident: own memory; NULL: the registration that the others name
+ *
+ * All processes, in the same order. */
 UB_API void bsp_pop_reg(const void *ident);
-/** bsp_put() - @src is copied now, written in @pid at the end of the superstep */
+/** bsp_put(), bsp_hpput() - write into a process's memory
+ * @pid: whose, may be the own one
+ * @src: own memory. bsp_put() copies it at the call; with bsp_hpput() it stays as
+ *	it is until the end of the superstep
+ * @dst: registered; leads to the same registration of @pid
+ * @offset: where in that, bytes
+ * @nbytes: 0 does nothing
+ *
+ * It is there after the bsp_sync() that ends the superstep, with bsp_hpput() maybe
+ * earlier. bsp_put() writes after all bsp_get() have read; where writes overlap the
+ * highest process's last one wins, and any put over a get. */
 UB_API void bsp_put(bsp_pid_t pid, const void *src, const void *dst,
 		    bsp_size_t offset, bsp_size_t nbytes);
-/** bsp_get() - read in @pid at the end of the superstep, before any put is written */
-UB_API void bsp_get(bsp_pid_t pid, const void *src, bsp_size_t offset,
-		    void *dst, bsp_size_t nbytes);
-/** bsp_hpput(), bsp_hpget() - the same at any time until the superstep's end */
 UB_API void bsp_hpput(bsp_pid_t pid, const void *src, const void *dst,
 		      bsp_size_t offset, bsp_size_t nbytes);
+/** bsp_get(), bsp_hpget() - read a process's memory
+ * @pid: whose, may be the own one
+ * @src: registered; leads to the same registration of @pid
+ * @offset: where in that, bytes
+ * @dst: own memory
+ * @nbytes: 0 does nothing
+ *
+ * It is there after the bsp_sync() that ends the superstep. bsp_get() reads what is
+ * there at the superstep's end before anything is written; bsp_hpget() reads and
+ * writes at any time until then. */
+UB_API void bsp_get(bsp_pid_t pid, const void *src, bsp_size_t offset,
+		    void *dst, bsp_size_t nbytes);
 UB_API void bsp_hpget(bsp_pid_t pid, const void *src, bsp_size_t offset,
 		      void *dst, bsp_size_t nbytes);
 
 /* ---- messages ---- */
 
-/** bsp_set_tagsize() - from the next superstep on; all processes the same. Gets
- * the former one */
+/** bsp_set_tagsize() - bytes of the tag of each message, 0 at first
+ * @tag_nbytes: of what is sent from the next superstep on; gets what was set last
+ *
+ * All processes, the same size. */
 UB_API void bsp_set_tagsize(bsp_size_t *tag_nbytes);
-/** bsp_send() - copied now, in the queue of @pid in the next superstep */
+/** bsp_send() - put a message into a process's queue, which has it in the next superstep
+ * @pid: whose, may be the own one
+ * @tag: copied
+ * @payload: copied
+ * @nbytes: of the payload; 0 is a message, too */
 UB_API void bsp_send(bsp_pid_t pid, const void *tag, const void *payload,
 		     bsp_size_t nbytes);
-/** bsp_qsize() - messages that remain, and bytes of their payloads */
+/** bsp_qsize() - what remains in the queue
+ * @nmessages: gets the number of messages
+ * @accum_nbytes: gets the bytes of their payloads */
 UB_API void bsp_qsize(bsp_nprocs_t *nmessages, bsp_size_t *accum_nbytes);
-/** bsp_get_tag() - payload's length and tag of the first message, or -1 */
+/** bsp_get_tag() - look at the first message
+ * @status: gets the bytes of its payload, or -1 when there is no message
+ * @tag: gets its tag */
 UB_API void bsp_get_tag(bsp_size_t *status, void *tag);
-/** bsp_move() - copy up to @max bytes of the first payload; remove the message */
+/** bsp_move() - copy the first message's payload and remove the message
+ * @payload: gets it
+ * @max: most bytes to copy */
 UB_API void bsp_move(void *payload, bsp_size_t max);
-/** bsp_hpmove() - the same without a copy: pointers for any type, until the next
- * bsp_sync(). Returns the length, or -1 when there is no message */
+/** bsp_hpmove() - remove the first message without copying it
+ * @tag: gets the address of its tag
+ * @payload: gets the address of its payload
+ *
+ * Both are aligned for any type and live until the next bsp_sync().
+ *
+ * Return: bytes of the payload, or -1 when there is no message. */
 UB_API bsp_size_t bsp_hpmove(void **tag, void **payload);
 
-/* ---- not of BSPlib: Nested BSP ---- */
+/* ---- Nested BSP; not of BSPlib ---- */
 
 struct ub_scope;
-/** ub_bsp_scope() - the section's scope, for the calls of libub.h */
-UB_API struct ub_scope *ub_bsp_scope(void);
-/**
- * ub_bsp_enter() - an inner section of those on the same board, or whatever level
- * of the machine file @level names
+/** ub_bsp_scope() - the scope under the section, for the calls of libub.h
  *
- * All of the above is then about the inner section, with ids, registrations, tag
- * size and queue of its own; the outer ones' wait. Collective.
- */
+ * Return: it lives until the section ends. */
+UB_API struct ub_scope *ub_bsp_scope(void);
+/** ub_bsp_enter() - begin an inner section of those who share a level of the machine
+ * @level: of the machine file, "board" say; or "node"
+ *
+ * All calls are then about the inner section, which has ids, registrations, tag
+ * size and queue of its own; the outer ones' wait until ub_bsp_leave(), and what was
+ * put, got or sent outside goes at the outer bsp_sync(). To any depth. */
 UB_API void ub_bsp_enter(const char *level);
-/** ub_bsp_split() - of those who give the same @colour, at least 0, by rising
- * @key; 0: negative colour, this process takes no part and leaves nothing */
+/** ub_bsp_split() - begin inner sections by colour
+ * @colour: those who give the same are in one; negative: in none
+ * @key: ids rise with it, then with the outer ids
+ *
+ * Return: 1; 0: in none, nothing is to be left. */
 UB_API int ub_bsp_split(int colour, int key);
 /** ub_bsp_leave() - end the inner section, and its superstep */
 UB_API void ub_bsp_leave(void);

@@ -468,29 +468,62 @@ UB_API int ub_alltoallv(struct ub_scope *s, const void *in,
 /*
  * What is sent in a superstep of a scope is in the receiver's queue in the next
  * one, by rising rank of the sender and then in the order of the calls; what is
- * left there at the end of that superstep is gone. Any sizes, 0 as well; one's
- * own rank is a receiver like others. Not between ub_arrive() and ub_wait(), and
- * not in a superstep that a time-out interrupted: -EALREADY.
+ * left there at the end of that superstep is gone.
+ *
+ * Errors of all these calls: -EALREADY between ub_arrive() and ub_wait(), and in
+ * a sync that timed out; those of every collective call that need no peer.
  */
-/**
- * ub_set_tagsize() - bytes of the tag of each message, 0 at first
- * @s: all members give the same, else the receivers' ub_sync() is -EINVAL
- * @bytes: from the next superstep on; gets what was set before
- */
+/** ub_set_tagsize() - bytes of the tag of each message, 0 at first
+ * @s: the scope; all members give the same, else the ub_sync() of those who
+ *	receive with another size is -EINVAL
+ * @bytes: of messages that are sent from the next superstep on, the last call of
+ *	a superstep counts; gets what was set last before
+ *
+ * Return: 0; -EINVAL no size, or above 1 GiB; -EALREADY as ub_send(). */
 UB_API int ub_set_tagsize(struct ub_scope *s, size_t *bytes);
-/** ub_send() - tag and payload are copied; -ENOMEM */
+/** ub_send() - put a message into a member's queue, which has it in the next superstep
+ * @s: the scope
+ * @rank: of the receiver, which may be the sender
+ * @tag: as many bytes as the tag size; may be NULL when that is 0
+ * @payload: copied; may be NULL when @len is 0
+ * @len: bytes; may be 0, and as many as memory holds
+ *
+ * Return: 0; -EINVAL no such rank, or NULL; -ENOMEM; -EALREADY between ub_arrive()
+ * and ub_wait(), or after a time-out of ub_sync(); -EOWNERDEAD the scope has lost a
+ * member. */
 UB_API int ub_send(struct ub_scope *s, int rank, const void *tag,
 		   const void *payload, size_t len);
-/** ub_qsize() - messages that remain, and bytes of their payloads */
+/** ub_qsize() - what remains in the own queue
+ * @s: the scope
+ * @messages: gets their number; may be NULL
+ * @bytes: gets the bytes of their payloads; may be NULL
+ *
+ * Return: 0; -EALREADY and -EOWNERDEAD as ub_send(). */
 UB_API int ub_qsize(struct ub_scope *s, size_t *messages, size_t *bytes);
-/** ub_get_tag() - length of the first message's payload, and its tag; -ENOMSG
- * when there is none */
+/** ub_get_tag() - look at the first message of the own queue
+ * @s: the scope
+ * @len: gets the bytes of its payload; may be NULL
+ * @tag: gets its tag; may be NULL
+ *
+ * Return: 0; -ENOMSG the queue is empty; -EALREADY and -EOWNERDEAD as ub_send(). */
 UB_API int ub_get_tag(struct ub_scope *s, size_t *len, void *tag);
-/** ub_move() - copy up to @room bytes of the first payload and remove the
- * message; -ENOMSG */
+/** ub_move() - copy the first message's payload and remove the message
+ * @s: the scope
+ * @payload: gets it
+ * @room: most bytes to copy
+ *
+ * Return: 0; -ENOMSG the queue is empty; -EINVAL @payload is NULL, but there are
+ * bytes to copy; -EALREADY and -EOWNERDEAD as ub_send(). */
 UB_API int ub_move(struct ub_scope *s, void *payload, size_t room);
-/** ub_hpmove() - remove the first message without copying: tag and payload lie
- * aligned for any type, until the scope's next sync; -ENOMSG */
+/** ub_hpmove() - remove the first message without copying it
+ * @s: the scope
+ * @tag: gets the address of its tag; may be NULL
+ * @payload: gets the address of its payload; may be NULL
+ * @len: gets the bytes of the payload; may be NULL
+ *
+ * Both are aligned for any type and live until the scope's next sync.
+ *
+ * Return: 0; -ENOMSG the queue is empty; -EALREADY and -EOWNERDEAD as ub_send(). */
 UB_API int ub_hpmove(struct ub_scope *s, const void **tag, const void **payload,
 		     size_t *len);
 
