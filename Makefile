@@ -9,7 +9,7 @@
 
 .DEFAULT_GOAL := all
 .PHONY: all modules lib tools selftests demo check check-long bench bench-vm clean
-.PHONY: install modules_install help setup need-build need-kernel
+.PHONY: help setup need-build need-kernel
 
 FRAGMENTS := $(wildcard lib/lib.mk lib/examples/examples.mk tools/*/*.mk)
 TOOLS := $(notdir $(basename $(filter tools/%,$(FRAGMENTS))))
@@ -20,13 +20,6 @@ TOOLS := $(notdir $(basename $(filter tools/%,$(FRAGMENTS))))
 KVER ?= $(shell ls -d /usr/src/linux-headers-6.1.*-amd64 2>/dev/null | \
 	sed 's,.*linux-headers-,,' | sort -V | tail -n 1)
 KDIR ?= /lib/modules/$(KVER)/build
-
-VERSION ?= 0
-PREFIX ?= /usr/local
-bindir = $(DESTDIR)$(PREFIX)/bin
-libdir = $(DESTDIR)$(PREFIX)/lib
-includedir = $(DESTDIR)$(PREFIX)/include
-mandir = $(DESTDIR)$(PREFIX)/share/man
 
 all: modules lib tools selftests
 
@@ -80,31 +73,7 @@ bench-vm:
 	@$(MAKE) --no-print-directory -s -f tools/ubperf/peers/peers.mk
 	@tools/ubperf/bench-vm.sh $(NODES)
 
-# The tools, the library and the headers. Modules go below /lib/modules/$(KVER)
-# and only by modules_install.
-install: lib tools
-	install -d $(bindir) $(libdir)/pkgconfig $(includedir)/ub
-	install -d $(mandir)/man1 $(mandir)/man7 $(mandir)/man8
-	for f in $(TOOLS:%=build/tools/%) build/tools/ubrig-init; do \
-		[ ! -f $$f ] || install $$f $(bindir) || exit; \
-	done
-	ln -sf ubcc $(bindir)/ubc++
-	for f in build/lib/libub.a build/lib/libub.so*; do \
-		[ ! -e $$f ] || cp -P $$f $(libdir) || exit; \
-	done
-	for f in lib/*.pc.in; do \
-		sed -e 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(PREFIX)/lib,' \
-			-e 's,@INCLUDEDIR@,$(PREFIX)/include,; s,@VERSION@,$(VERSION),' $$f \
-			>$(libdir)/pkgconfig/$$(basename $$f .in) || exit; \
-	done
-	install -m 644 lib/include/*.h $(includedir)
-	install -m 644 kernel/include/uapi/ub/*.h $(includedir)/ub
-	for s in 1 7 8; do \
-		install -m 644 Documentation/man/*.$$s $(mandir)/man$$s || exit; \
-	done
-
-modules_install: modules
-	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+include tools/install.mk
 
 clean:
 	@if [ -e Kbuild ] && [ -e $(KDIR) ]; then \
@@ -123,7 +92,10 @@ help:
 	@echo 'make bench         libub beside Open MPI, MPICH and others, ubperf with 2 and 4 ranks'
 	@echo '                   in VMs, or FABRIC=host; tables, ratios, JSON in build/bench'
 	@echo 'make bench-vm      the device in one VM, and in 2 and 4 beside Open MPI over TCP'
-	@echo 'make install       to $$DESTDIR$$PREFIX ($(PREFIX)); modules_install: the modules'
+	@echo 'make install       to $$DESTDIR$$PREFIX ($(PREFIX)), uninstall: away again'
+	@echo '                   modules_install, dkms-install: the modules; see tools/install.mk'
+	@echo 'make deb           Debian packages, in build/deb'
+	@echo 'make man           man pages, in build/man'
 	@echo 'make setup         installs the Debian packages that all this needs (.ci/packages)'
 	@echo 'make clean         removes what was built'
 	@echo 'demo and check see to their packages by themselves: installed when root, else named.'

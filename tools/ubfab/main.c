@@ -18,6 +18,7 @@ static const char help_text[] =
 "  group     members of groups that live on a node\n"
 "  stats     counters of nodes, levels and groups\n"
 "  monitor   events as they come\n"
+"  up, down  fabrics of files, /etc/ub/*.yaml\n"
 "\n"
 "  -j, --json      JSON arrays; monitor: an object each line\n"
 "  -p, --pretty    JSON over several lines\n"
@@ -79,6 +80,21 @@ static const char monitor_help[] =
 "Events until it is interrupted, a line each: node-up, node-down, fenced,\n"
 "fabric-add, fabric-del, fabric-change. -d: with the time.\n";
 
+static const char up_help[] =
+"Usage: ubfab up [FILE]...\n"
+"       ubfab down [FILE]...\n"
+"\n"
+"  up      adds the fabrics of each FILE, of /etc/ub/*.yaml when none is named;\n"
+"          a file is up as a whole, or not at all\n"
+"  down    deletes what came of FILE, or of all files\n"
+"\n"
+"A file is YAML; the keys are the words of \"fabric add\":\n"
+"\n"
+"  fabrics:\n"
+"    - {transport: loop, nodes: 4, mb: 64}\n"
+"\n"
+"CAP_NET_ADMIN, and to write in /run/ub.\n";
+
 static const struct object {
 	const char *name;
 	int (*run)(struct args *a);
@@ -90,6 +106,8 @@ static const struct object {
 	{ "group", do_group, group_help },
 	{ "stats", do_stats, stats_help },
 	{ "monitor", do_monitor, monitor_help },
+	{ "up", do_up, up_help },
+	{ "down", do_down, up_help },
 	{ }
 };
 
@@ -144,7 +162,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (!o->name)
-		return usage("'%s' is not fabric, node, window, group, stats or monitor", *args.v);
+		return usage("'%s' is not fabric, node, window, group, stats, monitor, up or down",
+			     *args.v);
 	args.v++;
 	if (help || (*args.v && !strcmp(*args.v, "help"))) {
 		fputs(o->help, stdout);

@@ -8,6 +8,7 @@
  *	error.c		the kernel's messages
  *	output.c	text and JSON from the same calls
  *	OBJECT.c	the verbs of an object
+ *	config.c	up and down: fabrics of files
  *
  * Functions that return int give 0, or UBFAB_EX_* after they have told why.
  */
@@ -174,6 +175,8 @@ int do_window(struct args *a);
 int do_group(struct args *a);
 int do_stats(struct args *a);
 int do_monitor(struct args *a);
+int do_up(struct args *a);
+int do_down(struct args *a);
 
 /* A member of a group: which, whose, where it stands. */
 void show_member(const struct reply *r);

@@ -10,13 +10,13 @@ UBFAB_OUT := $(BUILD)/tools
 UBFAB_OBJ := $(BUILD)/obj/ubfab
 
 UBFAB_SRCS := main args netlink error show output
-UBFAB_SRCS += fabric node window group stats monitor
+UBFAB_SRCS += fabric node window group stats monitor config
 
 # Where libnl's headers are, as pkg-config would say.
 UBFAB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
 		-Wstrict-prototypes -Wmissing-prototypes -Wshadow -MMD -MP \
 		-isystem /usr/include/libnl3 -Ikernel/include/uapi
-UBFAB_LIBS := -lnl-genl-3 -lnl-3 -ljson-c
+UBFAB_LIBS := -lnl-genl-3 -lnl-3 -ljson-c -lyaml
 
 .PHONY: ubfab ubfab-clean
 ubfab: $(UBFAB_OUT)/ubfab

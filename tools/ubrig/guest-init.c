@@ -12,6 +12,7 @@
  *			"modules PATH"		bind on /lib/modules/RELEASE
  *			"bare SLOT"		PCI device no driver may take
  *			"load PATH [PARAMS]"	module to load, in this order
+ *			"init PATH"		program that becomes PID 1
  *
  * A failure is told to the rig over the agent port where that exists already,
  * and to the console; then the guest powers off.
@@ -220,6 +221,21 @@ static void keep_driverless(const char *slot)
 	close(fd);
 }
 
+/* PID 1 becomes @path; what goes on here is its child, the agent. */
+static void hand_over(const char *path)
+{
+	switch (fork()) {
+	case -1:
+		guest_die("fork: %s", strerror(errno));
+	case 0:
+		setsid();
+		return;
+	default:
+		execl(path, path, NULL);
+		guest_die("cannot run %s: %s", path, strerror(errno));
+	}
+}
+
 /* Runs the boot lines that start with the word @verb, in order. */
 static void run_boot_lines(const char *verb)
 {
@@ -247,6 +263,10 @@ static void run_boot_lines(const char *verb)
 		}
 		if (!strcmp(verb, "bare")) {
 			keep_driverless(arg);
+			continue;
+		}
+		if (!strcmp(verb, "init")) {
+			hand_over(arg);
 			continue;
 		}
 		params = strchr(arg, '\t');
@@ -279,5 +299,6 @@ int main(void)
 	run_boot_lines("modules");
 	run_boot_lines("bare");
 	run_boot_lines("load");
+	run_boot_lines("init");
 	agent_serve();
 }

@@ -18,7 +18,7 @@ enum {
 	OPT_LANES = 256, OPT_MACHINE, OPT_SMP, OPT_MEM, OPT_BAR, OPT_TIMEOUT,
 	OPT_BOOT_TIMEOUT, OPT_MODULES, OPT_NO_MODULE, OPT_PARAM, OPT_ENV,
 	OPT_KEEP_LOGS, OPT_KERNEL, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
-	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU,
+	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU, OPT_ROOT, OPT_INIT,
 };
 
 static const struct option long_options[] = {
@@ -36,6 +36,8 @@ static const struct option long_options[] = {
 	{ "keep-logs", required_argument, NULL, OPT_KEEP_LOGS },
 	{ "kernel", required_argument, NULL, OPT_KERNEL },
 	{ "kernel-dir", required_argument, NULL, OPT_KERNEL_DIR },
+	{ "root", required_argument, NULL, OPT_ROOT },
+	{ "init", required_argument, NULL, OPT_INIT },
 	{ "append", required_argument, NULL, OPT_APPEND },
 	{ "qemu", required_argument, NULL, OPT_QEMU },
 	{ "accel", required_argument, NULL, OPT_ACCEL },
@@ -63,6 +65,9 @@ static const char boot_help[] =
 	"                       once (UB_KERNEL, or that of the installed headers)\n"
 	"  --kernel-dir DIR     boot vmlinux, vmlinuz or bzImage from DIR, with\n"
 	"                       DIR/lib/modules\n"
+	"  --root DIR           the guests' root file system, read-only, with its own\n"
+	"                       lib/modules (default: /); with --no-module\n"
+	"  --init PROGRAM       becomes PID 1, in place of the agent, which stays\n"
 	"  --append TEXT        more for the guest kernel's command line\n"
 	"  --qemu WORDS         more arguments for QEMU; %n is the node's index\n"
 	"  --accel auto|kvm|tcg (auto: tries KVM once, remembers)\n"
@@ -333,6 +338,15 @@ static void one_option(struct opts *o, int c, char *arg, int *n)
 		free(o->kernel_dir);
 		o->kernel_dir = full_path(o, "--kernel-dir", arg);
 		break;
+	case OPT_ROOT:
+		free(o->root);
+		o->root = full_path(o, "--root", arg);
+		if (strchr(o->root, ','))
+			usage(o, "--root '%s': QEMU takes no comma there", arg);
+		break;
+	case OPT_INIT:
+		o->init = arg;
+		break;
 	case OPT_APPEND:
 		o->append = arg;
 		break;
@@ -384,6 +398,8 @@ static void fill_defaults(struct opts *o, int v, int n)
 	}
 	if (!verbs[v].boots)
 		return;
+	if (o->root && !o->no_module)
+		usage(o, "--root needs --no-module: the folder of modules is not below it");
 	if (!o->kernel_dir)
 		o->kernel_dir = kernel_fetch(NULL);
 	if (!o->modules) {

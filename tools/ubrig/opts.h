@@ -31,6 +31,8 @@ struct opts {
 	int nenv;
 	char *keep_logs;
 	char *kernel_dir;	/* of what guests boot */
+	char *root;		/* their root file system on the host */
+	char *init;		/* their PID 1, beside the agent; NULL: none */
 	char **qemu;		/* words for QEMU, "%n" is the node's index */
 	int nqemu;
 	char *append;		/* to the guest's kernel command line */

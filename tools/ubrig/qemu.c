@@ -122,7 +122,7 @@ char *qemu_boot_lines(struct rig *r, struct node *n)
 	char *path;
 	size_t i;
 
-	if (r->kernel.modules)
+	if (r->kernel.modules && !r->opts->root)
 		buf_printf(&b, "modules\t%s\n", r->kernel.modules);
 	buf_printf(&b, "bare\t%s\n", SLOT_PLAIN_BDF);
 	for (i = 0; i < ARRAY_SIZE(modules) && !r->opts->no_module; i++) {
@@ -133,6 +133,8 @@ char *qemu_boot_lines(struct rig *r, struct node *n)
 		b.len--;
 		free(path);
 	}
+	if (r->opts->init)
+		buf_printf(&b, "init\t%s\n", r->opts->init);
 	buf_add(&b, "", 1);
 	return b.data;
 }
@@ -202,7 +204,8 @@ static void add_machine(struct args *a, struct node *n)
 		o->append ? o->append : "");
 }
 
-static void add_lines(struct args *a, const struct qemu_fds *fds)
+static void add_lines(struct args *a, const struct opts *o,
+		      const struct qemu_fds *fds)
 {
 	add_two(a, "-chardev", "socket,id=qmp,fd=%d", fds->qmp);
 	add_two(a, "-mon", "chardev=qmp,mode=control");
@@ -217,7 +220,8 @@ static void add_lines(struct args *a, const struct qemu_fds *fds)
 	add_two(a, "-fw_cfg", "name=opt/ub/boot,file=/proc/self/fd/%d",
 		fds->boot_cfg);
 	add_two(a, "-virtfs",
-		"local,path=/,readonly=on,multidevs=remap,security_model=none,mount_tag=host");
+		"local,path=%s,readonly=on,multidevs=remap,security_model=none,mount_tag=host",
+		o->root ? o->root : "/");
 }
 
 static void add_memory(struct args *a, const struct rig *r,
@@ -290,7 +294,7 @@ pid_t qemu_spawn(struct node *n, struct qemu_fds *fds)
 	int i;
 
 	add_machine(&a, n);
-	add_lines(&a, fds);
+	add_lines(&a, n->rig->opts, fds);
 	add_memory(&a, n->rig, fds);
 	add_users_words(&a, n);
 	if (n->rig->opts->verbose && !n->index) {
