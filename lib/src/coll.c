@@ -159,6 +159,15 @@ int ub_coll_run(struct ub_scope *s, const struct ub_steps *st)
 	return err;
 }
 
+int ub_coll_pair(struct ub_scope *s, uint64_t own, uint64_t *peer)
+{
+	uint64_t both;
+	int err = ub_reduce_inside(s, UB_XOR, own, &both);
+
+	*peer = both ^ own;
+	return err;
+}
+
 /* ---- what not all know ---- */
 
 struct agree_mail {

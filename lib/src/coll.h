@@ -67,6 +67,10 @@ struct ub_steps {
 	void *arg;
 };
 
+/** ub_coll_pair() - a word between two members, on a barrier: the exclusive or of
+ * what both gave tells each what the other one gave */
+int ub_coll_pair(struct ub_scope *s, uint64_t own, uint64_t *peer);
+
 /** ub_coll_run() - the steps of a call that are still to do */
 int ub_coll_run(struct ub_scope *s, const struct ub_steps *st);
 
@@ -161,10 +165,13 @@ const struct ub_teams *ub_plan_flat(const struct ub_scope *s);
 /**
  * struct ub_combiner - how two elements become one
  * @size: bytes of an element
+ * @word: what a barrier combines 64-bit integers alike by, or UB_NONE. Narrower
+ *	ones are widened with their sign, and cut again
  * @fn: to[i] = left[i] OP right[i]; @to may be one of them. NULL: @user's
  */
 struct ub_combiner {
 	size_t size;
+	enum ub_reduction word;
 	void (*fn)(void *to, const void *left, const void *right, size_t count);
 	const struct ub_op *user;
 };

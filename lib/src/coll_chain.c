@@ -279,6 +279,52 @@ static int single(struct ub_chain *r)
 	return err;
 }
 
+/* Two members and a word: it rides on the barrier. */
+static int pair(struct ub_chain *r)
+{
+	size_t size = r->by.size, at = r->from * size;
+	uint64_t own = 0, peer;
+	const char *left = (const char *)(r->s->rank ? &peer : &own) + at;
+	const char *right = (const char *)(r->s->rank ? &own : &peer) + at;
+	int err;
+
+	memcpy(&own, r->in, r->count * size);
+	err = ub_coll_pair(r->s, own, &peer);
+	if (err || !r->many)
+		return err;
+	if (r->ranks == 1)
+		memcpy(r->out, left, r->many * size);
+	else
+		ub_combine(&r->by, r->out, left, right, r->many);
+	return 0;
+}
+
+/* One integer: the barrier itself combines it. */
+static int word(struct ub_chain *r)
+{
+	bool is_wide = r->by.size == sizeof(int64_t);
+	int64_t wide;
+	int32_t narrow;
+	uint64_t sum;
+	int err;
+
+	memcpy(is_wide ? (void *)&wide : &narrow, r->in, r->by.size);
+	if (!is_wide)
+		wide = narrow;
+	err = ub_reduce_inside(r->s, r->by.word, wide, &sum);
+	if (err || !r->many)
+		return err;
+	narrow = sum;
+	memcpy(r->out, is_wide ? (void *)&sum : &narrow, r->by.size);
+	return 0;
+}
+
+static bool fits_word(const struct ub_chain *r)
+{
+	return r->count == 1 && r->by.word != UB_NONE &&
+	       (r->kind == UB_TO_ALL || r->kind == UB_TO_ROOT);
+}
+
 /* All of it in mailboxes. */
 static int small(struct ub_chain *r)
 {
@@ -343,5 +389,9 @@ int ub_chain_run(struct ub_chain *r)
 {
 	if (r->s->n == 1)
 		return single(r);
+	if (r->s->n == 2 && r->count && r->count * r->by.size <= sizeof(uint64_t))
+		return pair(r);
+	if (fits_word(r))
+		return word(r);
 	return r->count * r->by.size <= UB_MAILBOX_BYTES ? small(r) : large(r);
 }

@@ -97,15 +97,26 @@ static const struct {
 	[UB_BF16] = { 2, { b16_sum, b16_min, b16_max, b16_prod } },
 };
 
+/* The barrier's own, for integers; it has no products. */
+static const enum ub_reduction s64[UB_OPS] = {
+	UB_SUM, UB_MIN_S64, UB_MAX_S64, UB_NONE, UB_AND, UB_OR, UB_XOR,
+};
+
+static const enum ub_reduction u64[UB_OPS] = {
+	UB_SUM, UB_MIN_U64, UB_MAX_U64, UB_NONE, UB_AND, UB_OR, UB_XOR,
+};
+
 int ub_combiner_of(enum ub_type type, enum ub_combine op, const char *call,
 		   struct ub_combiner *c)
 {
 	if ((unsigned int)type >= UB_TYPES || (unsigned int)op >= UB_OPS)
 		return ub_fail(-EINVAL, "%s(): unknown type %d or operation %d",
 			       call, type, op);
-	c->size = types[type].size;
-	c->fn = types[type].fn[op];
-	c->user = NULL;
+	*c = (struct ub_combiner){
+		.size = types[type].size, .fn = types[type].fn[op],
+		.word = type == UB_INT32 || type == UB_INT64 ? s64[op] :
+			type == UB_UINT64 ? u64[op] : UB_NONE,
+	};
 	if (!c->fn)
 		return ub_fail(-EINVAL,
 			       "%s(): bits of floating-point numbers (operation %d) are not combined; use an integer type",
@@ -122,9 +133,7 @@ int ub_combiner_user(const struct ub_op *op, const char *call,
 		return ub_fail(-EINVAL,
 			       "%s(): an element of %zu bytes; give 1 to %d, and several elements for more",
 			       call, op->size, UB_OP_BYTES);
-	c->size = op->size;
-	c->fn = NULL;
-	c->user = op;
+	*c = (struct ub_combiner){ .size = op->size, .user = op };
 	return 0;
 }
 

@@ -273,6 +273,9 @@ int ub_scope_begin_lost(struct ub_scope *s);
 void ub_scope_end(struct ub_scope *s);
 /** ub_sync_inside() - one barrier, between ub_scope_begin() and _end() */
 int ub_sync_inside(struct ub_scope *s);
+/** ub_reduce_inside() - the same, with a value reduced on the way */
+int ub_reduce_inside(struct ub_scope *s, enum ub_reduction op, uint64_t value,
+		     uint64_t *result);
 /** ub_sync_noted() - the same with notes; @seen gets all members', or-ed */
 int ub_sync_noted(struct ub_scope *s, uint32_t notes, uint32_t *seen);
 /** ub_mail() - own mailbox slot of the exchange to come */

@@ -526,25 +526,59 @@ void ub_scope_end(struct ub_scope *s)
 	end(s);
 }
 
-int ub_sync_noted(struct ub_scope *s, uint32_t notes, uint32_t *seen)
+/* One barrier; after a time-out what is left of it. */
+static int inside(struct ub_scope *s, uint32_t op, uint64_t value,
+		  uint64_t notes, struct ub_window_sum *sum)
 {
+	uint32_t left = UB_POLLS;
 	int err = 0;
 
-	if (s->state == UB_SCOPE_IDLE)
-		err = arrive(s, UB_RED_NONE, 0, UB_AUX_NOTE(notes));
+	if (likely(s->state == UB_SCOPE_IDLE)) {
+		err = -EBUSY;
+		if (likely(s->bar.nhops))
+			err = ub_bar_straight(&s->bar, op, value, s->last | notes,
+					      &left, sum);
+		if (likely(err > 0)) {
+			note_wait(s, UB_POLLS - left);
+			return finish(s, op, sum, 0, NULL);
+		}
+		if (err)
+			err = arrive(s, op, value, notes);
+		else if (unlikely(ub_bar_pressed(&s->bar)))
+			err = pressed(s);
+	}
 	if (!err)
-		err = wait_for(s, 0);
+		err = wait_for(s, UB_POLLS - left);
 	if (!err)
 		err = finish_bar(s, 0, NULL);
-	*seen = s->bar.sum.aux >> UB_AUX_NOTE_SHIFT & 15;
+	*sum = s->bar.sum;
+	return err;
+}
+
+int ub_sync_noted(struct ub_scope *s, uint32_t notes, uint32_t *seen)
+{
+	struct ub_window_sum sum;
+	int err = inside(s, UB_RED_NONE, 0, UB_AUX_NOTE(notes), &sum);
+
+	*seen = sum.aux >> UB_AUX_NOTE_SHIFT & 15;
 	return err;
 }
 
 int ub_sync_inside(struct ub_scope *s)
 {
-	uint32_t seen;
+	struct ub_window_sum sum;
 
-	return ub_sync_noted(s, 0, &seen);
+	return inside(s, UB_RED_NONE, 0, 0, &sum);
+}
+
+int ub_reduce_inside(struct ub_scope *s, enum ub_reduction op, uint64_t value,
+		     uint64_t *result)
+{
+	struct ub_window_sum sum;
+	int err = inside(s, op, value, 0, &sum);
+
+	*result = sum.full;
+	return err;
 }
 
 void *ub_mail(struct ub_scope *s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of libub share: KTAP, and members as forked processes, or as
- * threads under ThreadSanitizer, which sees nothing between processes.
+ * What the tests of libub share: KTAP, and members as forked processes; as threads
+ * under ThreadSanitizer, which sees nothing between processes; or, with T_RANKED
+ * set, as whatever a launcher started, which is one member each.
  */
 #ifndef T_H
 #define T_H
@@ -25,6 +26,7 @@
 #define T_MAX	64
 
 static int t_count, t_failed;
+static bool t_skipped;	/* the last t_run() had nothing to run */
 
 static inline uint64_t t_now(void)
 {
@@ -44,7 +46,9 @@ static inline void t_result(bool ok, const char *name)
 {
 	t_count++;
 	t_failed += !ok;
-	printf("%sok %d %s\n", ok ? "" : "not ", t_count, name);
+	printf("%sok %d %s%s\n", ok ? "" : "not ", t_count, name,
+	       t_skipped ? " # SKIP not with these nodes" : "");
+	t_skipped = false;
 	fflush(stdout);
 }
 
@@ -230,10 +234,37 @@ static inline int t_run_threads(int n, const int *node, t_member_fn fn)
 	return bad;
 }
 
+/* ---- this process is a member ---- */
+
+static inline int t_run_ranked(int n, const int *node, t_member_fn fn)
+{
+	int size = atoi(getenv("UB_SIZE")), r, err;
+	struct ub_ctx *ctx;
+
+	t_skipped = n != size;
+	for (r = 1; node && !t_skipped && r < n; r++)
+		t_skipped = node[r] && node[r] != r;
+	if (t_skipped)
+		return 0;
+	t_rank = atoi(getenv("UB_RANK"));
+	err = ub_init(&ctx, NULL);
+	if (err) {
+		printf("# ub_init: %d %s\n", err, ub_last_error());
+		return err;
+	}
+	err = fn(ctx, ub_world(ctx));
+	if (!err)
+		err = ub_sync(ub_world(ctx));
+	ub_fini(ctx);
+	return err;
+}
+
 static inline int t_run(int n, const int *node, t_member_fn fn)
 {
 	struct t_job j;
 
+	if (getenv("T_RANKED"))
+		return t_run_ranked(n, node, fn);
 	if (t_threads())
 		return t_run_threads(n, node, fn);
 	if (t_start(&j, n, node, fn))

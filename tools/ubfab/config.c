@@ -89,7 +89,7 @@ static int devices_list(struct devices *d)
 	int err;
 
 	*d = (struct devices){ 0 };
-	err = ubnl_about(UB_NL_CMD_FABRIC_GET, NLM_F_DUMP, -1, list_one, d);
+	err = ubnl_dump(ubnl_request(UB_NL_CMD_FABRIC_GET), "the fabrics", list_one, d);
 	if (!err && d->failed)
 		err = say("out of memory");
 	if (err)
