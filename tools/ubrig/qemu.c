@@ -186,7 +186,8 @@ static void add_machine(struct args *a, struct node *n)
 	add_two(a, "-name", "ubrig-%s-n%d", o->name, n->index);
 	add_two(a, "-machine", "q35,i8042=off,vmport=off");
 	add_two(a, "-accel", "%s", kvm ? "kvm" : "tcg,thread=multi");
-	add_two(a, "-cpu", "%s", kvm ? "host" : "max");
+	/* TCG copies a byte at a time by "rep movsb": kernels shall not take it. */
+	add_two(a, "-cpu", "%s", kvm ? "host" : "max,-erms,-fsrm");
 	/*
 	 * With one possible CPU, TCG emulates locked instructions without
 	 * atomicity, and the other VMs see torn updates of shared memory.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measures libub side by side with its peers, and says where a bar is missed.
 
-usage: side.py PLACE [--rounds N] [--only GROUP[,GROUP]] [--quick] [--json FILE]
+usage: side.py PLACE [--rounds N] [--tries N] [--only GROUP[,GROUP]] [--quick]
+		[--json FILE]
 
 PLACE is where: host, processes of this machine on the host back end; vm, the same
 on the device, inside one VM; guests, rank 0 of several VMs, for all of them. Run
@@ -38,6 +39,8 @@ def arguments(places):
     p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     p.add_argument("place", choices=places)
     p.add_argument("--rounds", type=int, default=7, metavar="N")
+    p.add_argument("--tries", type=int, default=contest.TRIES, metavar="N",
+                   help="of a run, when other programs disturb it")
     p.add_argument("--only", default="", metavar="GROUP[,GROUP]")
     p.add_argument("--quick", action="store_true",
                    help="few operations: to see that it works")
@@ -69,8 +72,7 @@ def measure(groups, rounds):
 def main():
     o = arguments(["host", "vm", "guests"])
     place = importlib.import_module(o.place)
-    if o.quick:
-        contest.TRIES = 1
+    contest.TRIES = 1 if o.quick else o.tries
     groups = place.groups(o.quick)
     if o.list:
         print(" ".join(groups))
