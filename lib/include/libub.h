@@ -2,6 +2,9 @@
 /*
  * libub: Nested BSP over windows of a UB fabric.
  *
+ *	ubcc prog.c -o prog
+ *	cc prog.c $(pkg-config --cflags --libs ub) -o prog
+ *
  * A program is a sequence of supersteps: local work, communication, and a
  * barrier, ub_sync(). The local work of a superstep may itself be a BSP
  * computation over a smaller group: ub_scope_enter().
@@ -17,7 +20,8 @@
  * scope in the same order. A scope is used by one thread at a time; different
  * scopes of one context may be used by different threads unless said
  * otherwise. Sizes and offsets are bytes. Times are CLOCK_MONOTONIC, ns.
- * The library never ends the program and installs no signal handler.
+ * The library never ends the program and installs no signal handler. Variables
+ * of the environment are those of struct ub_opts, see ub_init(), and of ubrun(1).
  *
  * Errors of every collective call
  * -------------------------------
@@ -298,172 +302,6 @@ UB_API int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank,
 		     size_t off, int width, enum ub_atomic_op op,
 		     uint64_t operand, uint64_t compare, uint64_t *old);
 
-/* ---- collectives ---- */
-/*
- * Every member of the scope makes the same call with the same sizes, type,
- * operator and root. A call has at least one barrier of the scope, also for no
- * bytes, so no member leaves it before all have come. Sizes of 0 and scopes of
- * one member are fine; counts and sizes are size_t throughout.
- *
- * Elements are combined in rank order, from the left: ((r0 op r1) op r2) op r3.
- * That fixes the bits of floating-point results: they follow from the members'
- * data and their order, and from nothing else; neither from timing, nor from
- * the machine file, the back end or the number of elements.
- *
- * Errors beside those of all collective calls:
- *	-EINVAL		an argument is wrong: NULL where there is data, no such
- *			root, type or operator, a size that memory cannot have;
- *			or machine files differ in their figures
- *	-ENOSPC, -ENOMEM	no memory for the scope's own window
- * After an error what is in @out is unspecified.
- *
- * Data that several calls of one scope are about must not overlap unless a call
- * says so. Each call may be made by one thread at a time, as all of a scope.
- */
-enum ub_type { UB_INT32, UB_INT64, UB_UINT64, UB_FLOAT, UB_DOUBLE, UB_BF16 };
-
-/*
- * Operators of these types. Integers wrap around. UB_OP_AND, UB_OP_OR and
- * UB_OP_XOR are for integers. Minimum and maximum of floating-point numbers are
- * NaN when one of them is; of 0 and -0 the lower rank's stays. UB_BF16, the
- * upper half of a float, is computed in float and rounded to nearest, ties to
- * even, at each step.
- */
-enum ub_combine {
-	UB_OP_SUM, UB_OP_MIN, UB_OP_MAX, UB_OP_PROD, UB_OP_AND, UB_OP_OR, UB_OP_XOR
-};
-
-#define UB_OP_BYTES	65536
-
-/**
- * struct ub_op - an operator of the program's own
- * @size: bytes of an element, 1 to UB_OP_BYTES
- * @combine: to[i] = to[i] op from[i] for @count elements, at least 1; @to has
- *	the lower ranks. It must be associative, need not commute, and has the
- *	same result wherever it runs: any member may be asked to combine any
- *	elements, in pieces. Called in the thread of the collective call; it
- *	makes no calls on that scope
- * @arg: for @combine
- *
- * Elements are aligned as their size allows, up to 64 bytes.
- */
-struct ub_op {
-	size_t size;
-	void (*combine)(void *to, const void *from, size_t count, void *arg);
-	void *arg;
-};
-
-/**
- * ub_allreduce() - everybody gets the combination of all
- * @s: scope; collective over it
- * @in: @count elements
- * @out: the same number; may be @in
- * @count: elements
- * @type: of the elements
- * @op: operator
- */
-UB_API int ub_allreduce(struct ub_scope *s, const void *in, void *out,
-			size_t count, enum ub_type type, enum ub_combine op);
-/** ub_reduce() - the same for @root alone; @out is used there only */
-UB_API int ub_reduce(struct ub_scope *s, const void *in, void *out, size_t count,
-		     enum ub_type type, enum ub_combine op, int root);
-/** ub_scan() - everybody gets the combination of ranks 0 to its own; @out may be
- * @in */
-UB_API int ub_scan(struct ub_scope *s, const void *in, void *out, size_t count,
-		   enum ub_type type, enum ub_combine op);
-/** ub_exscan() - of the ranks below its own; rank 0's @out is left alone */
-UB_API int ub_exscan(struct ub_scope *s, const void *in, void *out, size_t count,
-		     enum ub_type type, enum ub_combine op);
-/** ub_reduce_scatter() - member i gets elements i * @count to (i + 1) * @count
- * of the combination; @in has ub_size() * @count. @out may be @in */
-UB_API int ub_reduce_scatter(struct ub_scope *s, const void *in, void *out,
-			     size_t count, enum ub_type type, enum ub_combine op);
-/** ub_reduce_scatterv() - the same with @counts[i] elements for member i, one
- * after the other; all members give the same @counts */
-UB_API int ub_reduce_scatterv(struct ub_scope *s, const void *in, void *out,
-			      const size_t *counts, enum ub_type type,
-			      enum ub_combine op);
-
-/** ub_allreduce_op() - and the other five with an operator of the program's own;
- * all members give the same size and the same function */
-UB_API int ub_allreduce_op(struct ub_scope *s, const void *in, void *out,
-			   size_t count, const struct ub_op *op);
-UB_API int ub_reduce_op(struct ub_scope *s, const void *in, void *out,
-			size_t count, const struct ub_op *op, int root);
-UB_API int ub_scan_op(struct ub_scope *s, const void *in, void *out, size_t count,
-		      const struct ub_op *op);
-UB_API int ub_exscan_op(struct ub_scope *s, const void *in, void *out,
-			size_t count, const struct ub_op *op);
-UB_API int ub_reduce_scatter_op(struct ub_scope *s, const void *in, void *out,
-				const size_t *counts, const struct ub_op *op);
-
-/** ub_bcast() - @bytes of @root's @data to everybody's @data */
-UB_API int ub_bcast(struct ub_scope *s, void *data, size_t bytes, int root);
-/**
- * ub_gather() - @root gets the data of all
- * @s: scope; collective over it
- * @in: @bytes of this member; at the root it may lie at its place in @out
- * @bytes: the same on all members
- * @out: at the root: ub_size() * @bytes, in rank order
- * @root: rank that gets them
- */
-UB_API int ub_gather(struct ub_scope *s, const void *in, size_t bytes, void *out,
-		     int root);
-/**
- * ub_gatherv() - the same with sizes that differ
- * @s: scope; collective over it
- * @in: of this member
- * @bytes: of this member
- * @out: at the root, as the two that follow
- * @sizes: bytes of each member; where a member gives another number the root
- *	gets -EINVAL
- * @offs: where each goes in @out, bytes
- * @root: rank that gets them
- */
-UB_API int ub_gatherv(struct ub_scope *s, const void *in, size_t bytes, void *out,
-		      const size_t *sizes, const size_t *offs, int root);
-/** ub_allgather() - everybody gets @bytes of each member, in rank order; @in may
- * lie at its place in @out */
-UB_API int ub_allgather(struct ub_scope *s, const void *in, size_t bytes,
-			void *out);
-/** ub_allgatherv() - the same with @sizes[i] bytes of member i, which go to
- * @offs[i] in @out; all members give the same @sizes */
-UB_API int ub_allgatherv(struct ub_scope *s, const void *in, void *out,
-			 const size_t *sizes, const size_t *offs);
-/** ub_scatter() - member i gets the i-th @bytes of @root's @in, which is used
- * there only; the root's @out may be its place in @in */
-UB_API int ub_scatter(struct ub_scope *s, const void *in, size_t bytes, void *out,
-		      int root);
-/**
- * ub_scatterv() - the same with sizes that differ
- * @s: scope; collective over it
- * @in: at the root, as the two that follow
- * @sizes: bytes for each member
- * @offs: where they lie in @in, bytes
- * @out: of this member
- * @bytes: room there; -EINVAL when the root gives more, less is fine
- * @root: rank that gives
- */
-UB_API int ub_scatterv(struct ub_scope *s, const void *in, const size_t *sizes,
-		       const size_t *offs, void *out, size_t bytes, int root);
-/** ub_alltoall() - the i-th @bytes of @in go to member i, those that member i
- * has for this one to the i-th of @out. @out may be @in */
-UB_API int ub_alltoall(struct ub_scope *s, const void *in, size_t bytes,
-		       void *out);
-/**
- * ub_alltoallv() - the same with sizes that differ
- * @s: scope; collective over it
- * @in: blocks for the others
- * @in_sizes: bytes for each member
- * @in_offs: where they lie in @in, bytes
- * @out: must not overlap @in
- * @out_sizes: room for each member's; -EINVAL when it gives more, less is fine
- * @out_offs: where they go in @out, bytes
- */
-UB_API int ub_alltoallv(struct ub_scope *s, const void *in,
-			const size_t *in_sizes, const size_t *in_offs, void *out,
-			const size_t *out_sizes, const size_t *out_offs);
-
 /* ---- messages ---- */
 /*
  * What is sent in a superstep of a scope is in the receiver's queue in the next
@@ -608,4 +446,7 @@ UB_API int ub_stats_print(struct ub_ctx *ctx, FILE *out);
 #ifdef __cplusplus
 }
 #endif
+
+#include "libub_coll.h"
+
 #endif /* LIBUB_H */

@@ -52,7 +52,7 @@ planted()
 # shellcheck disable=SC2046 # a list of words
 pages()
 {
-	$gen "$tmp/man" $(headers) 2>&1
+	$gen "$tmp/man" $(headers) >/dev/null
 	for f in Documentation/man/*.[0-9]; do
 		mkdir -p "$tmp/man/man${f##*.}"
 		cp "$f" "$tmp/man/man${f##*.}"

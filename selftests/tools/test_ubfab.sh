@@ -12,6 +12,7 @@ top=$(readlink -f "$here/../..")
 
 ubfab=$top/build/tools/ubfab
 objects="fabric node window group stats monitor"
+files="up down"
 [ -x "$ubfab" ] || ktap_skip_all "no $ubfab"
 
 # says STATUS PATTERN ARGUMENT...
@@ -39,7 +40,7 @@ t_help()
 
 t_usage()
 {
-	says 2 "'switch' is not fabric, node, window, group, stats or monitor" switch &&
+	says 2 "'switch' is not fabric, node, window, group, stats, monitor, up or down" switch &&
 	says 2 "'x' is not show, list, add, delete, set, format" fabric x &&
 	says 2 "'x' is not show" window x &&
 	says 2 "what is 'x'" fabric show ubfab0 x &&
@@ -94,7 +95,7 @@ t_completion()
 	tmp=$(mktemp -d)
 	trap 'rm -rf "$tmp"' EXIT
 	# shellcheck disable=SC2086 # a list of words
-	completes ' ' $objects help && completes 'fab' fabric &&
+	completes ' ' $objects $files help && completes 'fab' fabric &&
 	completes 'fabric ' show add del set format help &&
 	completes '-j node sh' show && completes '--j' --json &&
 	completes 'fabric add ' loop && completes 'fabric add loop no' nodes node &&

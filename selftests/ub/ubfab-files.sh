@@ -43,10 +43,10 @@ file()
 file two <<END
 # SPDX-License-Identifier: MIT
 fabrics:
-  - {transport: loop, nodes: 3, mb: 16}
+  - {transport: loop, nodes: 3, bytes: 16M}
   - transport: loop
     nodes: 2
-    first: 8
+    node: 8
 END
 
 t_up()
@@ -61,7 +61,7 @@ t_again()
 
 t_others_stay()
 {
-	"$ubfab" fabric add loop nodes 1 mb 16 && says 0 '' down "$tmp/two.yaml" && loops 1
+	"$ubfab" fabric add loop nodes 1 bytes 16M && says 0 '' down "$tmp/two.yaml" && loops 1
 }
 
 # A device that has the number of one that was ours
@@ -72,7 +72,7 @@ t_reused()
 	says 0 '' up "$tmp/two.yaml" || return 1
 	dev=$("$ubfab" fabric show | sed -n 's/^\(ubfab[0-9]*\).*node 0 .*/\1/p' | tail -n 1)
 	"$ubfab" fabric del "$dev" && loops 3 &&
-	"$ubfab" fabric add loop nodes 3 mb 16 && loops 6 &&
+	"$ubfab" fabric add loop nodes 3 bytes 16M && loops 6 &&
 	says 0 '' down && loops 4 && [ -z "$(ls /run/ub)" ]
 }
 
@@ -81,8 +81,8 @@ t_whole_or_not()
 {
 	file bad <<-END
 	fabrics:
-	  - {transport: loop, nodes: 2, mb: 16}
-	  - {transport: loop, nodes: 2, mb: 16, first: 1048575}
+	  - {transport: loop, nodes: 2, bytes: 16M}
+	  - {transport: loop, nodes: 2, bytes: 16M, node: 1048575}
 	END
 	says 1 'bad.yaml:3: this fabric was not added' up "$tmp/bad.yaml" && loops 4 &&
 	says 0 'is not up' down "$tmp/bad.yaml"

@@ -3,7 +3,7 @@
  * ubfab up, ubfab down: the fabrics that files describe.
  *
  *	fabrics:
- *	  - {transport: loop, nodes: 4, mb: 64}
+ *	  - {transport: loop, nodes: 4, bytes: 64M}
  *
  * An entry is "fabric add" in other words: the transport, then each key with
  * its value. What came of a file is noted in /run/ub, a device and the id of
@@ -89,7 +89,7 @@ static int devices_list(struct devices *d)
 	int err;
 
 	*d = (struct devices){ 0 };
-	err = ubnl_dump(ubnl_request(UB_NL_CMD_FABRIC_GET), "the fabrics", list_one, d);
+	err = ubnl_dump(ubnl_request(UB_NL_CMD_FABRIC_GET), "fabrics", list_one, d);
 	if (!err && d->failed)
 		err = say("out of memory");
 	if (err)

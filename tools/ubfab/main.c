@@ -91,7 +91,7 @@ static const char up_help[] =
 "A file is YAML; the keys are the words of \"fabric add\":\n"
 "\n"
 "  fabrics:\n"
-"    - {transport: loop, nodes: 4, mb: 64}\n"
+"    - {transport: loop, nodes: 4, bytes: 64M}\n"
 "\n"
 "CAP_NET_ADMIN, and to write in /run/ub.\n";
 

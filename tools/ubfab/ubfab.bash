@@ -19,7 +19,7 @@ _ubfab_words()
 
 	case $# in
 	0)
-		echo "fabric node window group stats monitor help"
+		echo "fabric node window group stats monitor up down help"
 		return
 		;;
 	1)
@@ -27,6 +27,7 @@ _ubfab_words()
 		fabric)		echo "show add del set format help" ;;
 		node|window|group|stats)	echo "show help" ;;
 		monitor)	echo "help" ;;
+		up|down)	compgen -f -- "${COMP_WORDS[COMP_CWORD]}" ;;
 		esac
 		return
 		;;
