@@ -4,14 +4,14 @@
 # Check the models with spin; KTAP on standard output.
 #
 #	check.sh		the small configurations and every mutation
-#	check.sh --long		the large ones instead
+#	check.sh --long		the large configurations instead
 #	check.sh --list		what would run
 #
 # A line of the tables below: what is expected (pass: no error in a search that
 # ran to its end; part: no error, the search is cut; fail: spin must find an
 # error), how (safety: assertions and deadlock; loop: also no cycle whatever;
-# bits: a bit per state instead of the state, at most MINUTES long), the model, and its
-# switches. Exit status: 0 all as expected, 1 not, 4 spin or cc is missing.
+# bits: a bit per state instead of the state, at most MINUTES long), the model,
+# and its switches. Exit status: 0 all as expected, 1 not, 4 spin or cc is missing.
 
 : "${CC:=cc}" "${MINUTES:=4}" "${MEMORY_KB:=6000000}"
 
@@ -29,15 +29,19 @@ pass safety barrier N=5 EPOCHS=2 FAULTS=0 POLL_ONLY
 pass safety barrier N=6 EPOCHS=1 FAULTS=0 POLL_ONLY
 pass safety barrier N=7 EPOCHS=1 FAULTS=0 POLL_ONLY
 pass loop   barrier N=2 EPOCHS=2 FAULTS=1
+pass safety verdict N=3 FAULTS=2 EPOCHS=2
+pass safety verdict N=4 FAULTS=2
+pass loop   verdict N=3 FAULTS=2
 pass safety group N=2 FAULTS=1 TIMEOUTS=1
 pass safety group N=2 FAULTS=1 TIMEOUTS=1 FULL
 pass safety group N=2 S=3 FAULTS=1 TIMEOUTS=1
-pass safety group N=3
-pass safety group N=3 TIMEOUTS=1
-pass safety group N=3 FAULTS=1
+pass safety group N=3 FAULTS=2
+pass safety group N=3 TIMEOUTS=2
+pass safety group N=3 FAULTS=1 TIMEOUTS=1
+pass safety group N=4 FAULTS=1
 pass safety shrink N=3 FAULTS=1
-pass safety shrink N=4 FAULTS=1
-pass loop   shrink N=3 FAULTS=1
+pass safety shrink N=4 FAULTS=2
+pass loop   shrink N=4 FAULTS=1
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_HINT_CLEARED
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_HINT_STORE
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_NO_RING
@@ -53,18 +57,28 @@ fail safety barrier N=3 EPOCHS=1 FAULTS=1 BUG_FENCED_ALIVE
 fail safety barrier N=3 EPOCHS=1 FAULTS=1 BUG_ARRIVE_STORE
 fail safety barrier N=3 EPOCHS=1 FAULTS=1 BUG_VERDICT_STORE
 fail safety barrier N=3 EPOCHS=1 FAULTS=3 BUG_TICK_CAS_ONLY
-fail safety group N=3 BUG_FINISH_ONE_PASS
-fail safety group N=3 BUG_COMMIT_NO_NONCE
+fail safety verdict N=4 FAULTS=2 BUG_DEAD_ARRIVED
+fail safety verdict N=4 FAULTS=2 BUG_ARRIVE_STORE
+fail safety verdict N=4 FAULTS=2 BUG_VERDICT_STORE
+fail safety verdict N=4 FAULTS=2 BUG_OWN_VERDICT
+fail safety verdict N=4 FAULTS=2 BUG_NO_RING
+fail safety verdict N=4 FAULTS=2 BUG_HINT_CLEARED
+fail safety verdict N=4 FAULTS=2 EPOCHS=2 BUG_LATER_VERDICT
+fail safety verdict N=4 FAULTS=1 FLAGS BUG_FLAG_FIRST
+fail safety group N=4 BUG_FINISH_ONE_PASS
+fail safety group N=3 BUG_COMMIT_NO_GENERATION
 fail safety group N=2 BUG_COMMIT_STORE
 fail safety group N=2 BUG_NO_EMPTY
 fail safety group N=2 BUG_FREE_FIRST
 fail safety group N=2 FULL BUG_TAKEOVER_SILENT
 fail safety group N=2 TIMEOUTS=1 BUG_FENCED_LEFT
+fail safety group N=4 TIMEOUTS=2 BUG_VERDICT_STORE
 fail safety shrink N=3 FAULTS=1 BUG_TICK_CAS_ONLY
 fail safety shrink N=3 FAULTS=1 BUG_SHRINK_NO_RING
 fail safety shrink N=4 FAULTS=1 BUG_FENCE_SHRINKING
 fail safety shrink N=4 FAULTS=1 BUG_SHRINK_FENCED
 fail safety shrink N=4 FAULTS=1 BUG_NOT_FINAL
+fail safety shrink N=4 FAULTS=2 BUG_VERDICT_STORE
 '
 
 long='
@@ -73,9 +87,13 @@ pass safety barrier N=3 EPOCHS=2 FAULTS=1
 pass safety barrier N=3 EPOCHS=2 FAULTS=2
 pass loop   barrier N=3 EPOCHS=1 FAULTS=1
 pass safety barrier N=4 EPOCHS=1 FAULTS=0
+pass safety verdict N=4 FAULTS=2 EPOCHS=2
+pass safety verdict N=4 FAULTS=2 FLAGS FAULTY=12
+pass safety verdict N=4 FAULTS=2 FLAGS FAULTY=10
+pass safety group N=4 FAULTS=2
+pass safety group N=4 TIMEOUTS=2
+pass safety shrink N=5 FAULTS=2
 part bits   barrier N=4 EPOCHS=2 FAULTS=1
-pass safety group N=3 FAULTS=1 TIMEOUTS=1
-part bits   shrink N=4 FAULTS=2
 '
 
 table=$short
@@ -97,7 +115,7 @@ done
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-cd "$tmp" || exit 1
+cd "$tmp" && cp "$here"/*.pml . || exit 1
 
 # search HOW MODEL SWITCH..: leaves what pan says in ./log
 search()
@@ -108,8 +126,7 @@ search()
 	for d; do
 		defs="$defs -D$d"
 	done
-	rm -f pan pan.* ./*.trail log
-	cp "$here/$model.pml" . || return 1
+	rm -f pan pan.c pan.h pan.b pan.m pan.p pan.t log
 	case $how in
 	safety)	opt='-DSAFETY -DCOLLAPSE' run= ;;
 	loop)	opt='-DNP -DCOLLAPSE' run=-l ;;

@@ -83,7 +83,12 @@ hidden byte k;
 #define DEAD_OPEN(i)	(OPEN(i) && (dead & BIT(i)))
 #define FENCE(i)	:: OPEN(i) -> W(t, i) = FENCED
 #define FENCE_DEAD(i)	:: DEAD_OPEN(i) -> W(t, i) = FENCED; goto wait
-#define PUBLISH(i)	:: !verdict[t] && W(t, i) == FENCED ->		\
+#ifdef BUG_VERDICT_STORE
+#define UNDECIDED	true
+#else
+#define UNDECIDED	(!verdict[t])
+#endif
+#define PUBLISH(i)	:: UNDECIDED && W(t, i) == FENCED ->		\
 				verdict[t] = 1 + i; goto wait
 
 /* a store to the body must find the record it was meant for */
