@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# On each node of a rig: cases of the BSPlib suite whose number of processes is
-# that of the rig. They were compiled before, by selftests/bsp/run --build-only
-# with BSP_BUILD=build/selftests/bsp-vm. A node sees the output of its own lanes:
-# each must come to the end where success is expected, and the job must fail
-# everywhere where it is not.
+# On each node of a rig: cases of the BSPlib suite (selftests/bsp) that run with as
+# many processes as the rig has lanes. A node sees the output of its own lanes: each
+# must come to the end where success is expected, and the job must fail everywhere
+# where it is not. Not in the vm lane: it takes seconds for each case.
 #
-# usage: bsp_on_nodes.sh PATTERN	of names of cases
+# usage: bsp_on_nodes.sh --build	compile them, on the host; then
+#	 ubrig run -n 2 [--lanes 2] -- .../bsp_on_nodes.sh [PATTERN]
+#					PATTERN: only these of them
 
 set -u
 here=$(dirname "$(readlink -f "$0")")
@@ -15,8 +16,20 @@ top=$(readlink -f "$here/../..")
 # shellcheck source=../tools/ktap.sh
 . "$here/../tools/ktap.sh"
 
+chosen="drma/order|drma/overlap.highest|drma/volume.(large_put|many_small_puts)"
+chosen+="|reg/(slots|null.others|areas.recursion)|bsmp/(many.steps|hpmove.lives)"
+chosen+="|bsmp/tagsize.(not_before|of_some_only_with)|errors/(bounds|pid).(put_one|names)"
+chosen+="|life/(sync_against_end.others|abort.abort_of_one|exit_in_section|sync.sync_waits)"
+chosen+="|programs/(sample_sort|fft|lu|list_ranking|life)|random/"
+chosen="^($chosen)"
+
+export BSP_BUILD=$top/build/selftests/bsp-vm
+if [ "${1-}" = --build ]; then
+	exec "$top/selftests/bsp/run" --build-only --dialect classic --filter "$chosen"
+fi
+
 ubrun=$top/build/tools/ubrun
-programs=$top/build/selftests/bsp-vm/classic
+programs=$BSP_BUILD/classic
 size=$((UB_SIZE * ${UB_LANES:-1}))
 log=/tmp/bsp_on_nodes
 key=$UB_JOB
@@ -46,7 +59,7 @@ run()
 }
 
 # Those that run with as many processes as there are here.
-mapfile -t cases < <("$top/selftests/bsp/run" --list --dialect classic --filter "$1" |
+mapfile -t cases < <("$top/selftests/bsp/run" --list --dialect classic --filter "${1-$chosen}" |
 	awk -v n="$size" '
 		{ fit = n == 2 || n == 4; end = 0 }
 		{
