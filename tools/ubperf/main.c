@@ -38,7 +38,7 @@ static const char usage_text[] =
 "\n"
 "  --size B[,B]    bytes of an operation; K, M, G may follow\n"
 "  --iters N       operations (by default as many as the budget allows at most)\n"
-"  --budget MS     time for a test (2,000)\n"
+"  --budget MS     time for a test (2,000); cuts --iters, too\n"
 "  --warmup N      operations before (a tenth of them)\n"
 "  --batch N       operations between two looks at the clock\n"
 "  --fabric F      host, dev or a device's path (UB_FABRIC)\n"

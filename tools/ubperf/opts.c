@@ -176,7 +176,7 @@ void perf_parse(struct perf_opts *o, const char *usage,
 	int c;
 
 	*o = (struct perf_opts){
-		.warmup = -1, .budget_ms = 2000, .late_ms = 10000, .level = "board",
+		.warmup = -1, .late_ms = 10000, .level = "board",
 	};
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
 		option(o, c, usage);

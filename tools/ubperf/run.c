@@ -11,6 +11,7 @@
 
 #define SHORT_NS	1000	/* below: look at the clock once per batch */
 #define BATCH		16
+#define BUDGET_MS	2000
 #define PROBE		64	/* operations to see how long they take, at most about so many */
 
 struct figures {
@@ -175,7 +176,8 @@ static long plan(struct perf *p, const struct perf_test *t, struct perf_run *r,
 {
 	const struct perf_opts *o = p->o;
 	struct pace pace = { 0, 0 };
-	double budget = o->budget_ms * 1e6;
+	double budget = (o->budget_ms ? o->budget_ms : BUDGET_MS) * 1e6;
+	bool cut = !o->iters || o->budget_ms;
 	long warm, n;
 
 	row->iters = o->iters ? o->iters : t->iters;
@@ -187,12 +189,12 @@ static long plan(struct perf *p, const struct perf_test *t, struct perf_run *r,
 		warm = budget / 10 / pace.mean;
 	if (warm)
 		pace = warm_up(p, t, r, warm);
-	if (!o->iters && row->iters * pace.mean > budget)
+	if (cut && row->iters * pace.mean > budget)
 		row->iters = budget / pace.mean + 10;
 	if (t->before)
 		row->batch = 1;
 	else if (o->batch)
-		row->batch = o->batch;
+		row->batch = o->batch < row->iters ? o->batch : row->iters;
 	else
 		row->batch = pace.best < SHORT_NS ? BATCH : 1;
 	n = (row->iters + row->batch - 1) / row->batch;

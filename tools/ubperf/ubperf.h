@@ -33,7 +33,7 @@ struct perf_opts {
 	size_t size[PERF_SIZES];
 	int nsizes;		/* 0: the test's own size */
 	long iters;		/* 0: the test's own, cut to the budget */
-	long budget_ms;
+	long budget_ms;		/* 0: the usual one, and iters is not cut to it */
 	long warmup;		/* -1: a tenth of the iterations */
 	long batch;		/* 0: by how long an operation takes */
 	long late_ms;		/* idle: how late rank 0 is */

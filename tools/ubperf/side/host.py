@@ -29,7 +29,8 @@ class Host:
         self.quick = quick
 
     def args(self, test, iters, *more):
-        return [test, "--json", "--check", *scaled(iters, self.quick), *more]
+        return [test, "--json", "--check", *scaled(iters, self.quick),
+                "--budget", "300" if self.quick else "1500", *more]
 
     def ours(self, n, test, iters, *more, cpus=None, bind=False, machine=None, env=None,
              before=()):
