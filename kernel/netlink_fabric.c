@@ -201,7 +201,11 @@ int ub_nl_fabric_add_doit(struct sk_buff *skb, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "the loop fabric could not be made");
 		return err;
 	}
-	return add_reply(info, id);
+	/* What cannot be told must not be done. */
+	err = add_reply(info, id);
+	if (err)
+		ub_loop_del(id);
+	return err;
 }
 
 /* ---- del, set, format ---- */

@@ -113,9 +113,9 @@ parameters()
 ioctls()
 {
 	sed -n 's/^#define \(UB_IOC_[A-Z_]*\)[[:space:]]_IO.*/\1/p; s/^#define \(UB_IOC_[A-Z_]*\)[[:space:]]*_IO(UB_IOC_TYPE.*/\1/p' \
-		kernel/include/uapi/ub/ub.h | sort -u >"$tmp/code"
+		kernel/include/uapi/ub/*.h | sort -u >"$tmp/code"
 	sed -n 's/^\.BR \(UB_IOC_[A-Z_]*\) .*/\1/p' Documentation/man/ub.4 | sort -u >"$tmp/page"
-	[ "$(wc -l <"$tmp/code")" -gt 10 ] || echo "ioctls are not found in ub.h"
+	[ "$(wc -l <"$tmp/code")" -gt 10 ] || echo "ioctls are not found in the headers"
 	differ ioctl "$tmp/code" "$tmp/page"
 	grep -o 'UB_IOC_[A-Z_]*' Documentation/ioctl.rst | sort -u >"$tmp/page"
 	differ "ioctl (ioctl.rst)" "$tmp/code" "$tmp/page"
@@ -145,6 +145,8 @@ manuals()
 	sed -n 's/^	{ "\([a-z]*\)", do_.*/Documentation\/man\/ubfab-\1.8/p' tools/ubfab/main.c |
 		while read -r f; do
 			[ -e "$f" ] || echo "no page $f"
+			sed -n 's/^\.so man8/Documentation\/man/p' "$f" | grep . || echo "$f"
+		done | sort -u | while read -r f; do
 			grep -q "^\.BR $(basename "$f" .8) (8)" Documentation/man/ubfab.8 ||
 				echo "ubfab.8 does not lead to $f"
 		done

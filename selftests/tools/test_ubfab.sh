@@ -29,8 +29,8 @@ says()
 t_help()
 {
 	says 0 '^Usage: ubfab \[OPTION\]' --help && says 2 '^Usage' || return 1
-	says 0 '^Usage: ubfab \[OPTION\]' help && says 0 '^ubfab, .* version 1$' -V &&
-	says 0 '^ubfab, ' --version || return 1
+	says 0 '^Usage: ubfab \[OPTION\]' help && says 0 '^ubfab [0-9.]+, .* version 1$' -V &&
+	says 0 '^ubfab [0-9]' --version || return 1
 	for object in $objects; do
 		says 0 "^Usage: ubfab $object" $object --help &&
 		says 0 "^Usage: ubfab $object" $object help &&

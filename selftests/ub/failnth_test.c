@@ -7,10 +7,13 @@
  *
  * Needs a kernel with CONFIG_FAULT_INJECTION; skips without.
  */
+#include "nl.h"
 #include "util.h"
+#include <dirent.h>
 #include <sys/mount.h>
 
 #define MOST	3000
+#define OWN_NODE	7000	/* of a fabric that a call makes */
 
 /**
  * struct env - what a call under test uses
@@ -19,6 +22,7 @@
  * @win: a window of node 1; @made: of node 0, by the call
  * @map: the window, mapped; @m: members of a group
  * @fresh: a file, by the call
+ * @nl: netlink; @minor: of the fabric with OWN_NODE
  */
 struct env {
 	int nth;
@@ -31,6 +35,8 @@ struct env {
 	unsigned char *map;
 	struct member m[2];
 	char data[256];
+	struct nl nl;
+	__u32 minor;
 };
 
 /* A call, what it needs before, and what takes it back. */
@@ -209,6 +215,129 @@ static int do_read(struct env *e)
 	return got < 0 && errno != EAGAIN ? -errno : 0;
 }
 
+/* ---- control ---- */
+
+static int do_get(struct env *e)
+{
+	struct nl_req q;
+
+	nl_begin(&q, UB_NL_CMD_FABRIC_GET);
+	nl_put_u32(&q, UB_NL_A_FABRIC, 0);
+	return nl_do(&e->nl, &q, NULL);
+}
+
+/* Tells @told of each object; it may be NULL. */
+static int dump(struct env *e, int cmd, void (*told)(struct env *e, struct nl_obj *o))
+{
+	struct nl_req q;
+	struct nl_obj o;
+	int ret;
+
+	nl_begin(&q, cmd);
+	ret = nl_dump(&e->nl, &q);
+	while (!ret && (ret = nl_next(&e->nl, &o)) == 1) {
+		if (told)
+			told(e, &o);
+		ret = 0;
+	}
+	return ret;
+}
+
+static int do_dumps(struct env *e)
+{
+	int cmd, ret = 0;
+
+	for (cmd = UB_NL_CMD_NODE_GET; !ret && cmd <= UB_NL_CMD_STATS_GET; cmd++)
+		ret = dump(e, cmd, NULL);
+	return ret;
+}
+
+static void own_node(struct env *e, struct nl_obj *o)
+{
+	if (nl_u32(o, UB_NL_A_NODE) == OWN_NODE)
+		e->minor = nl_u32(o, UB_NL_A_FABRIC);
+}
+
+static int find_own(struct env *e)
+{
+	e->minor = ~0U;
+	return dump(e, UB_NL_CMD_FABRIC_GET, own_node);
+}
+
+static int about_own(struct env *e, int cmd, bool force)
+{
+	struct nl_req q;
+
+	nl_begin(&q, cmd);
+	nl_put_u32(&q, UB_NL_A_FABRIC, e->minor);
+	if (force)
+		nl_put(&q, UB_NL_A_FORCE, NULL, 0);
+	return nl_do(&e->nl, &q, NULL);
+}
+
+static int do_add(struct env *e)
+{
+	struct nl_req q;
+
+	nl_begin(&q, UB_NL_CMD_FABRIC_ADD);
+	nl_put_str(&q, UB_NL_A_TRANSPORT, "loop");
+	nl_put_u32(&q, UB_NL_A_NODES, 1);
+	nl_put_u32(&q, UB_NL_A_NODE, OWN_NODE);
+	nl_put_u64(&q, UB_NL_A_BYTES, 2 << 20);
+	return nl_do(&e->nl, &q, NULL);
+}
+
+/* One may be left of a call whose answer alone was lost. */
+static int undo_add(struct env *e)
+{
+	int ret, some = 0;
+
+	while (!(ret = find_own(e)) && e->minor != ~0U) {
+		ret = about_own(e, UB_NL_CMD_FABRIC_DEL, false);
+		if (ret)
+			break;
+		some++;
+	}
+	return ret || !some ? -ENODEV : 0;
+}
+
+static int before_own(struct env *e)
+{
+	int ret = do_add(e);
+
+	return ret ? ret : find_own(e);
+}
+
+static int do_format(struct env *e)
+{
+	return about_own(e, UB_NL_CMD_FABRIC_FORMAT, true);
+}
+
+/* The dump of the group that is there. */
+static int do_debugfs(struct env *e)
+{
+	DIR *dir = opendir("/sys/kernel/debug/ub/ubfab0/group");
+	char path[300], text[4096];
+	struct dirent *d;
+	int fd, ret = -ENOMEM;
+
+	if (!dir)
+		return -errno;
+	errno = 0;
+	while ((d = readdir(dir)) && d->d_name[0] == '.')
+		;
+	if (d) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/ub/ubfab0/group/%s",
+			 d->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		ret = fd < 0 || read(fd, text, sizeof(text)) < 0 ? -errno : 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	closedir(dir);
+	return ret;
+}
+
 static const struct op ops[] = {
 	{ "open", nothing, do_open, undo_open },
 	{ "info", nothing, do_info, nothing },
@@ -224,6 +353,11 @@ static const struct op ops[] = {
 	{ "barrier", do_group, do_barrier, nothing },
 	{ "group mmap", do_group, do_group_map, undo_group_map },
 	{ "read", nothing, do_read, nothing },
+	{ "fabric get", nothing, do_get, nothing },
+	{ "dumps", do_group, do_dumps, nothing },
+	{ "fabric add", nothing, do_add, undo_add },
+	{ "fabric format", before_own, do_format, nothing },
+	{ "debugfs", do_group, do_debugfs, nothing },
 };
 
 static void set_debugfs(const char *what, const char *name, const char *value)
@@ -306,10 +440,13 @@ FIXTURE_SETUP(failnth)
 	ASSERT_GE(self->e.fd, 0);
 	ASSERT_GE(self->e.peer, 0);
 	ASSERT_EQ(win_create(self->e.peer, UNIT, RW, &self->e.win), 0);
+	ASSERT_EQ(nl_open(&self->e.nl), 0);
 }
 
 FIXTURE_TEARDOWN(failnth)
 {
+	undo_add(&self->e);
+	nl_close(&self->e.nl);
 	close(self->e.fd);
 	close(self->e.peer);
 	close(self->e.nth);
@@ -336,8 +473,13 @@ VARIANT(inner_group, 10);
 VARIANT(barrier, 11);
 VARIANT(group_mmap, 12);
 VARIANT(read, 13);
+VARIANT(fabric_get, 14);
+VARIANT(dumps, 15);
+VARIANT(fabric_add, 16);
+VARIANT(fabric_format, 17);
+VARIANT(debugfs, 18);
 
-TEST_F(failnth, every_fault)
+TEST_F_TIMEOUT(failnth, every_fault, 200)
 {
 	const struct op *op = &ops[variant->op];
 	struct env *e = &self->e;
@@ -354,7 +496,8 @@ TEST_F(failnth, every_fault)
 		ret = op->call(e);
 		hit = injected(e->nth);
 		set_nth(e->nth, 0);
-		ASSERT_TRUE(ret == 0 || (hit && (ret == -ENOMEM || ret == -EFAULT)))
+		ASSERT_TRUE(ret == 0 || (hit && (ret == -ENOMEM || ret == -EFAULT ||
+						 ret == -ENOBUFS)))
 			TH_LOG("%s: fault %u: %d, hit %d", op->name, n, ret, hit);
 		faults += hit;
 		errors += ret != 0;

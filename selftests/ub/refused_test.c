@@ -3,7 +3,8 @@
  * Memory that holds something else: it is refused by name, stays as it is until
  * it is formatted by force, and is a fabric then. One node of a rig, which has
  * the same memory behind a second device without a driver; there the header is
- * spoilt while ub_ivshmem is unbound.
+ * spoilt while ub_ivshmem is unbound. Headers that are being initialised:
+ * selftests/vm/header.sh.
  */
 #include "nl.h"
 #include "util.h"
@@ -182,34 +183,6 @@ TEST_F(refused, unbound_as_it_is)
 	ASSERT_EQ(put(DRIVER "/unbind", DEVICE), 0);
 	EXPECT_EQ(get_fabric(&self->nl, &o), -ENODEV);
 	EXPECT_EQ(format(&self->nl, true), -ENODEV);
-}
-
-/* Whoever initialised the header stopped half-way: it is taken over. */
-TEST(stopped_initialiser)
-{
-	struct header *h;
-	struct nl_obj o;
-	struct nl nl;
-	__u64 start;
-
-	if (access(DRIVER "/" DEVICE, F_OK))
-		SKIP(return, "no " DEVICE " bound to ub_ivshmem");
-	ASSERT_EQ(nl_open(&nl), 0);
-	h = map_header();
-	ASSERT_NE(h, NULL);
-	ASSERT_EQ(put(DRIVER "/unbind", DEVICE), 0);
-	ST(&h->magic, 0);
-	ST(&h->key[0], 0);
-	ST(&h->state, 1ULL << 62 | 0xdead);
-	start = now();
-	ASSERT_EQ(put(DRIVER "/bind", DEVICE), 0);
-	EXPECT_GE(now() - start, detect_ms() * MS);
-	EXPECT_EQ(h->magic, MAGIC);
-	EXPECT_NE(h->key[0], 0);
-	EXPECT_EQ(h->state >> 62, 2);
-	EXPECT_EQ(get_fabric(&nl, &o), 0);
-	EXPECT_EQ(nl_u32(&o, UB_NL_A_STATE), UB_STATE_UP);
-	nl_close(&nl);
 }
 
 TEST_HARNESS_MAIN

@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 			help = true;
 			break;
 		case 'V':
-			printf("ubfab, netlink family %s version %d\n",
+			printf("ubfab %s, netlink family %s version %d\n", VERSION,
 			       UB_FAMILY_NAME, UB_FAMILY_VERSION);
 			return 0;
 		default:

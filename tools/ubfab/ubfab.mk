@@ -15,7 +15,8 @@ UBFAB_SRCS += fabric node window group stats monitor config
 # Where libnl's headers are, as pkg-config would say.
 UBFAB_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
 		-Wstrict-prototypes -Wmissing-prototypes -Wshadow -MMD -MP \
-		-isystem /usr/include/libnl3 -Ikernel/include/uapi
+		-isystem /usr/include/libnl3 -Ikernel/include/uapi \
+		-DVERSION='"$(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)"'
 UBFAB_LIBS := -lnl-genl-3 -lnl-3 -ljson-c -lyaml
 
 .PHONY: ubfab ubfab-clean
