@@ -76,7 +76,7 @@ targets()
 {
 	local page target
 
-	sed -n 's/^\.PHONY: //p; s/^\([a-z_-]*\):.*/\1/p' Makefile tools/*/*.mk lib/*.mk \
+	sed -n 's/^\.PHONY: //p; s/^\([a-z_-]*\):.*/\1/p' Makefile tools/*.mk tools/*/*.mk lib/*.mk \
 		lib/examples/*.mk | tr ' ' '\n' | sort -u >"$tmp/targets"
 	for page in $pages README; do
 		grep -oE '(^[[:space:]]+|``)make [a-z_-]+' "$page" |
