@@ -140,6 +140,7 @@ static bool owner_ends(const struct ub_file *file)
 		return false;
 	if (!(current->flags & PF_EXITING))
 		return current->mm != file->mm;
+	/* not shared */
 	return !atomic_read(&current->signal->live) ||
 	       (READ_ONCE(current->signal->flags) & SIGNAL_GROUP_EXIT);
 }

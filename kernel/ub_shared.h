@@ -118,6 +118,9 @@ static inline void ub_relax(void)
 #endif /* __KERNEL__ */
 
 /* One turn of an empty loop: time passes, on all machines little. */
-#define ub_turn()		__asm__ volatile("" ::: "memory")
+static inline void ub_turn(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
 
 #endif /* UB_SHARED_H */

@@ -164,7 +164,7 @@ double bsp_time(void)
 {
 	if (!ub_bsp_now)
 		ub_bsp_outside("bsp_time");
-	return (ub_now() - begun) * 1e-9;
+	return (ub_now() - begun) / 1e9;
 }
 
 void bsp_sync(void)

@@ -34,7 +34,7 @@ struct order {
 	struct ub_bsp_where where;
 };
 
-/**
+/*
  * struct mine - this process
  * @owner: that all below is of: not a child that the program forked
  * @ctx: the job, or NULL
@@ -45,7 +45,7 @@ struct order {
  * @parent: of it
  * @kids: children, @nkids
  */
-static struct {
+static struct mine {
 	pid_t owner;
 	struct ub_ctx *ctx;
 	struct ub_host_arena *arena;

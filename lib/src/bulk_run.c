@@ -348,11 +348,10 @@ int ub_bulk_run(struct ub_bulk *b, uint32_t seen)
 			return next;
 		b->phase = next < 0 ? UB_BULK_IDLE : next;
 	} while (b->phase != UB_BULK_IDLE);
-	if (next < 0) {
+	if (next < 0)
 		forget(b);
-	} else {
+	else
 		next = b->err;
-	}
 	b->err = 0;
 	return next;
 }

@@ -198,7 +198,6 @@ static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value,
 static inline void note_wait(struct ub_scope *s, uint32_t polls)
 {
 	_Static_assert(UB_POLLS < 1 << UB_WAIT_BITS, "a count is its own code");
-
 	if (s->timing)
 		s->last = (uint64_t)polls << UB_AUX_WAIT_SHIFT |
 			  UB_AUX_LAST(0, s->rank);
@@ -216,8 +215,8 @@ static inline int wait_for(struct ub_scope *s, uint32_t polls)
 	return ub_wait_long(s);
 }
 
-static int __attribute__((noinline, cold)) bad_sum(struct ub_scope *s,
-						  uint32_t op, uint64_t aux)
+static int __attribute__((noinline, cold))
+bad_sum(struct ub_scope *s, uint32_t op, uint64_t aux)
 {
 	if (aux & UB_AUX_MIXED)
 		return ub_fail(-EINVAL,
@@ -311,8 +310,7 @@ static inline int wait_and_end(struct ub_scope *s, int err, uint32_t polls,
 }
 
 /* A time-out interrupted the handing over. */
-static int __attribute__((noinline, cold))
-receive_on(struct ub_scope *s, uint64_t *result)
+static int __attribute__((cold)) receive_on(struct ub_scope *s, uint64_t *result)
 {
 	int err = receive(s, s->bar.op, &s->bar.sum, result);
 

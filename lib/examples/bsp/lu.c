@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	error = residual(a, n, perm);
 	if (!s)
 		printf("LU of %d x %d on %d processes: %s\n", n, n, p,
-		       error < 1e-10 * n ? "right" : "wrong");
+		       error * 1e10 < n ? "right" : "wrong");
 	bsp_end();
 	return 0;
 }

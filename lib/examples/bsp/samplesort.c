@@ -12,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned long num;
-
 static size_t numbers = 100000;
 
 static int order(const void *a, const void *b)
 {
-	num x = *(const num *)a, y = *(const num *)b;
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
 
 	return x < y ? -1 : x > y;
 }
@@ -33,20 +31,20 @@ static void *get_memory(size_t n)
 }
 
 /* Splitters are the same on all: everybody has all samples. */
-static void find_splitters(const num *x, size_t n, num *splitter)
+static void find_splitters(const unsigned long *x, size_t n, unsigned long *splitter)
 {
 	unsigned int p = bsp_nprocs(), s = bsp_pid(), t, i;
-	num *sample = get_memory(p * p * sizeof(num));
-	num *mine = get_memory(p * sizeof(num));
+	unsigned long *sample = get_memory(p * p * sizeof(unsigned long));
+	unsigned long *mine = get_memory(p * sizeof(unsigned long));
 
-	bsp_push_reg(sample, p * p * sizeof(num));
+	bsp_push_reg(sample, p * p * sizeof(unsigned long));
 	bsp_sync();
 	for (i = 0; i < p; i++)
 		mine[i] = x[i * n / p];
 	for (t = 0; t < p; t++)
-		bsp_put(t, mine, sample, s * p * sizeof(num), p * sizeof(num));
+		bsp_put(t, mine, sample, s * p * sizeof(unsigned long), p * sizeof(unsigned long));
 	bsp_sync();
-	qsort(sample, p * p, sizeof(num), order);
+	qsort(sample, p * p, sizeof(unsigned long), order);
 	for (i = 1; i < p; i++)
 		splitter[i - 1] = sample[i * p];
 	bsp_pop_reg(sample);
@@ -55,7 +53,7 @@ static void find_splitters(const num *x, size_t n, num *splitter)
 	free(mine);
 }
 
-static void send_buckets(const num *x, size_t n, const num *splitter)
+static void send_buckets(const unsigned long *x, size_t n, const unsigned long *splitter)
 {
 	unsigned int p = bsp_nprocs(), t;
 	size_t from = 0, to;
@@ -63,12 +61,12 @@ static void send_buckets(const num *x, size_t n, const num *splitter)
 	for (t = 0; t < p; t++) {
 		for (to = from; to < n && (t == p - 1 || x[to] < splitter[t]); to++)
 			;
-		bsp_send(t, NULL, x + from, (to - from) * sizeof(num));
+		bsp_send(t, NULL, x + from, (to - from) * sizeof(unsigned long));
 		from = to;
 	}
 }
 
-static num *receive_bucket(size_t *n)
+static unsigned long *receive_bucket(size_t *n)
 {
 	bsp_nprocs_t messages;
 	void *tag, *part;
@@ -81,20 +79,20 @@ static num *receive_bucket(size_t *n)
 		memcpy(at, part, len);
 		at += len;
 	}
-	*n = bytes / sizeof(num);
-	qsort(all, *n, sizeof(num), order);
-	return (num *)all;
+	*n = bytes / sizeof(unsigned long);
+	qsort(all, *n, sizeof(unsigned long), order);
+	return (unsigned long *)all;
 }
 
 /* Sorted across processes: what is before me is not above my first. */
-static void check(const num *x, size_t n, num sum, size_t all)
+static void check(const unsigned long *x, size_t n, unsigned long sum, size_t all)
 {
 	struct {
-		num first, last, sum;
+		unsigned long first, last, sum;
 		size_t n;
 	} *end = get_memory(bsp_nprocs() * sizeof(*end)), mine = { 0, 0, 0, 0 };
 	unsigned int t;
-	num highest = 0;
+	unsigned long highest = 0;
 	size_t i;
 
 	bsp_push_reg(end, bsp_nprocs() * sizeof(*end));
@@ -126,15 +124,15 @@ static void check(const num *x, size_t n, num sum, size_t all)
 
 int main(int argc, char **argv)
 {
-	num *x, *sorted, *splitter, sum = 0;
+	unsigned long *x, *sorted, *splitter, sum = 0;
 	unsigned long seed;
 	size_t i, n;
 
 	if (argc > 1)
 		numbers = atol(argv[1]);
 	bsp_begin(bsp_nprocs());
-	x = get_memory(numbers * sizeof(num));
-	splitter = get_memory(bsp_nprocs() * sizeof(num));
+	x = get_memory(numbers * sizeof(unsigned long));
+	splitter = get_memory(bsp_nprocs() * sizeof(unsigned long));
 	seed = 12345 + bsp_pid();
 	for (i = 0; i < numbers; i++) {
 		seed = seed * 6364136223846793005UL + 1442695040888963407UL;
@@ -143,7 +141,7 @@ int main(int argc, char **argv)
 	}
 	if (numbers < bsp_nprocs())
 		bsp_abort("give at least as many numbers as processes\n");
-	qsort(x, numbers, sizeof(num), order);
+	qsort(x, numbers, sizeof(unsigned long), order);
 	find_splitters(x, numbers, splitter);
 	send_buckets(x, numbers, splitter);
 	bsp_sync();
