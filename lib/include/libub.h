@@ -155,7 +155,9 @@ UB_API int ub_outer_rank(const struct ub_scope *s, int rank);
  * ub_scope_enter() - the scope of those who share this member's @level
  * @outer: where from; collective over it
  * @level: name of a level of the machine file: "board" gives the members on
- *	the same board; "node" the lanes of one node
+ *	the same board; "node" the lanes of one node, "world" all of @outer.
+ *	UB_LEVEL_MAP=board=rack makes "board" mean the level "rack", and so do
+ *	aliases in the file. All members mean the same level
  * @inner: gets the scope; the same one again when entered before (a machine
  *	level's scope exists once and is kept)
  * Return: 0; -ENOENT no such level; -ENOSPC, -ENOMEM

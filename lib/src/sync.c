@@ -578,22 +578,3 @@ int ub_reduce_inside(struct ub_scope *s, enum ub_reduction op, uint64_t value,
 	*result = sum.full;
 	return err;
 }
-
-void *ub_mail(struct ub_scope *s)
-{
-	return s->bar.g.mail[s->rank].slot[s->exchanges & 1];
-}
-
-int ub_exchange(struct ub_scope *s)
-{
-	int err = ub_sync_inside(s);
-
-	if (!err)
-		s->exchanges++;
-	return err;
-}
-
-const void *ub_mail_of(const struct ub_scope *s, uint32_t rank)
-{
-	return s->bar.g.mail[rank].slot[(s->exchanges - 1) & 1];
-}
