@@ -456,28 +456,25 @@ FIXTURE_VARIANT(failnth) {
 	unsigned int op;
 };
 
-#define VARIANT(name, number) \
-	FIXTURE_VARIANT_ADD(failnth, name) { .op = number }
-
-VARIANT(open, 0);
-VARIANT(info, 1);
-VARIANT(window_create, 2);
-VARIANT(window_rotate, 3);
-VARIANT(window_attach, 4);
-VARIANT(mmap, 5);
-VARIANT(fault, 6);
-VARIANT(xfer, 7);
-VARIANT(fence, 8);
-VARIANT(group_create, 9);
-VARIANT(inner_group, 10);
-VARIANT(barrier, 11);
-VARIANT(group_mmap, 12);
-VARIANT(read, 13);
-VARIANT(fabric_get, 14);
-VARIANT(dumps, 15);
-VARIANT(fabric_add, 16);
-VARIANT(fabric_format, 17);
-VARIANT(debugfs, 18);
+FIXTURE_VARIANT_ADD(failnth, open) { .op = 0 };
+FIXTURE_VARIANT_ADD(failnth, info) { .op = 1 };
+FIXTURE_VARIANT_ADD(failnth, window_create) { .op = 2 };
+FIXTURE_VARIANT_ADD(failnth, window_rotate) { .op = 3 };
+FIXTURE_VARIANT_ADD(failnth, window_attach) { .op = 4 };
+FIXTURE_VARIANT_ADD(failnth, mmap) { .op = 5 };
+FIXTURE_VARIANT_ADD(failnth, fault) { .op = 6 };
+FIXTURE_VARIANT_ADD(failnth, xfer) { .op = 7 };
+FIXTURE_VARIANT_ADD(failnth, fence) { .op = 8 };
+FIXTURE_VARIANT_ADD(failnth, group_create) { .op = 9 };
+FIXTURE_VARIANT_ADD(failnth, inner_group) { .op = 10 };
+FIXTURE_VARIANT_ADD(failnth, barrier) { .op = 11 };
+FIXTURE_VARIANT_ADD(failnth, group_mmap) { .op = 12 };
+FIXTURE_VARIANT_ADD(failnth, read) { .op = 13 };
+FIXTURE_VARIANT_ADD(failnth, fabric_get) { .op = 14 };
+FIXTURE_VARIANT_ADD(failnth, dumps) { .op = 15 };
+FIXTURE_VARIANT_ADD(failnth, fabric_add) { .op = 16 };
+FIXTURE_VARIANT_ADD(failnth, fabric_format) { .op = 17 };
+FIXTURE_VARIANT_ADD(failnth, debugfs) { .op = 18 };
 
 TEST_F_TIMEOUT(failnth, every_fault, 200)
 {
