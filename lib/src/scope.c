@@ -151,7 +151,6 @@ int ub_scope_ready(struct ub_scope *s)
 			       s->level_name, s->n, s->sched->nlines,
 			       s->bar.g.max_lines);
 	ub_bar_schedule(&s->bar, s->sched);
-	s->bar.pause = getenv("UB_PAUSE") ? atoi(getenv("UB_PAUSE")) : 0;
 	s->opened = ub_ticks();
 	s->first = s->bar.epoch;
 	pthread_mutex_lock(&ctx->lock);
