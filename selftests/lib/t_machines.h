@@ -6,6 +6,8 @@
 #ifndef T_MACHINES_H
 #define T_MACHINES_H
 
+#include "t.h"
+
 #define SLOW	"latency: 1, bandwidth: 10"
 
 struct shape {
@@ -43,5 +45,23 @@ static const struct shape shapes[] = {
 };
 
 #define SHAPES	(sizeof(shapes) / sizeof(*shapes))
+
+static int want_teams;	/* of the shape that runs */
+
+/* The whole program: @battery on each shape. */
+static inline int t_shapes(t_member_fn battery)
+{
+	size_t i;
+
+	t_plan(SHAPES);
+	for (i = 0; i < SHAPES; i++) {
+		t_machine(shapes[i].machine);
+		want_teams = shapes[i].teams;
+		t_result(!t_run(shapes[i].n, shapes[i].node, battery),
+			 shapes[i].name);
+	}
+	t_machine(NULL);
+	return t_end();
+}
 
 #endif /* T_MACHINES_H */

@@ -274,7 +274,6 @@ static int wrong(struct ub_scope *w, const struct data *d)
 	return 0;
 }
 
-static int want_teams;
 
 static int all(struct ub_scope *w, const struct data *d)
 {
@@ -314,15 +313,5 @@ static int battery(struct ub_ctx *ctx, struct ub_scope *w)
 
 int main(void)
 {
-	size_t i;
-
-	t_plan(SHAPES);
-	for (i = 0; i < SHAPES; i++) {
-		t_machine(shapes[i].machine);
-		want_teams = shapes[i].teams;
-		t_result(!t_run(shapes[i].n, shapes[i].node, battery),
-			 shapes[i].name);
-	}
-	t_machine(NULL);
-	return t_end();
+	return t_shapes(battery);
 }

@@ -45,6 +45,31 @@ ktap_skip_all()
 	exit 4
 }
 
+# expect STATUS COMMAND...: it ends so; its output in $tmp/out and $tmp/err
+expect()
+{
+	local want=$1 rc
+	shift
+	# shellcheck disable=SC2154 # the script's own folder
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	[ "$rc" -eq "$want" ] && return 0
+	echo "status $rc, not $want: $*"
+	cat "$tmp/out" "$tmp/err"
+	return 1
+}
+
+# answers STATUS PATTERN COMMAND...: it ends so, and has a line like that
+answers()
+{
+	local want=$1 pattern=$2 out rc
+	shift 2
+	out=$("$@" 2>&1)
+	rc=$?
+	printf 'status %s: %s\n' $rc "$out"
+	[ $rc -eq "$want" ] && grep -Eq -- "$pattern" <<<"$out"
+}
+
 ktap_end()
 {
 	if [ "$ktap_count" -ne "$ktap_planned" ]; then

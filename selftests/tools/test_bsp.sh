@@ -18,17 +18,12 @@ trap 'rm -rf "$tmp"' EXIT
 export BSP_TEST_MARK="mark-$$-$RANDOM"
 unset UB_FABRIC UB_RANK UB_SIZE UB_MACHINE
 
-# gives STATUS COMMAND...: output in $tmp/out and $tmp/err
+# gives STATUS COMMAND...: the same as expect, within a minute
 gives()
 {
-	local want=$1 rc
+	local want=$1
 	shift
-	timeout 60 "$@" >"$tmp/out" 2>"$tmp/err"
-	rc=$?
-	[ "$rc" -eq "$want" ] && return 0
-	echo "status $rc, not $want: $*"
-	cat "$tmp/out" "$tmp/err"
-	return 1
+	expect "$want" timeout 60 "$@"
 }
 
 says()

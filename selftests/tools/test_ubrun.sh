@@ -17,19 +17,6 @@ trap 'rm -rf "$tmp"' EXIT
 export UBRUN_TEST_MARK="mark-$$-$RANDOM"
 unset UB_FABRIC UB_RANK UB_SIZE UB_MACHINE
 
-# expect STATUS COMMAND...: output in $tmp/out and $tmp/err
-expect()
-{
-	local want=$1 rc
-	shift
-	"$@" >"$tmp/out" 2>"$tmp/err"
-	rc=$?
-	[ "$rc" -eq "$want" ] && return 0
-	echo "status $rc, not $want: $*"
-	cat "$tmp/out" "$tmp/err"
-	return 1
-}
-
 says()
 {
 	grep -Eq -- "$1" "$tmp/err" && return 0

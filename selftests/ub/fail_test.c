@@ -321,25 +321,6 @@ TEST_F(fail, fenced_by_hand)
 
 /* ---- processes ---- */
 
-struct lane {
-	__u64 key[2];
-	__u32 up;
-	__u32 go;
-};
-
-static int lane_process(void *ctx)
-{
-	struct lane *l = ctx;
-	struct member m = { .fd = open_node(1) };
-
-	m.gc = world_arg(l->key, 3, 2, 10000);
-	if (m.fd < 0 || step_create(&m))
-		return 1;
-	set_word(&l->up);
-	wait_word(&l->go, 10000);
-	return 0;
-}
-
 static void lane_death(struct __test_metadata *_metadata, struct member *m, int sig)
 {
 	struct lane *l = shared_page();

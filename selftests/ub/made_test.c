@@ -62,24 +62,6 @@ static void child_is_lost(struct __test_metadata *_metadata, struct member *m)
 	TH_LOG("reason %u", m[0].gc.out_lost.reason);
 }
 
-struct lane {
-	__u64 key[2];
-	__u32 up;
-};
-
-static int lane_process(void *ctx)
-{
-	struct lane *l = ctx;
-	struct member m = { .fd = open_node(1) };
-
-	m.gc = world_arg(l->key, 3, 2, 10000);
-	if (m.fd < 0 || step_create(&m))
-		return 1;
-	set_word(&l->up);
-	pause();
-	return 0;
-}
-
 TEST_F(made, child_of_a_dead_process)
 {
 	struct lane *l = shared_page();

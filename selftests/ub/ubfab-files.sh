@@ -27,12 +27,9 @@ loops()
 # says STATUS PATTERN ARGUMENT...
 says()
 {
-	local want=$1 pattern=$2 out rc
+	local want=$1 pattern=$2
 	shift 2
-	out=$("$ubfab" "$@" 2>&1)
-	rc=$?
-	printf 'status %s: %s\n' $rc "$out"
-	[ $rc -eq "$want" ] && grep -Eq -- "$pattern" <<<"$out"
+	answers "$want" "$pattern" "$ubfab" "$@"
 }
 
 file()

@@ -405,6 +405,26 @@ static inline void set_word(__u32 *word)
 	__atomic_store_n(word, 1, __ATOMIC_RELEASE);
 }
 
+/* Member 2 of 3, on node 1, as a process of its own, until it may go. */
+struct lane {
+	__u64 key[2];
+	__u32 up;
+	__u32 go;
+};
+
+static inline int lane_process(void *ctx)
+{
+	struct lane *l = ctx;
+	struct member m = { .fd = open_node(1) };
+
+	m.gc = world_arg(l->key, 3, 2, 10000);
+	if (m.fd < 0 || step_create(&m))
+		return 1;
+	set_word(&l->up);
+	wait_word(&l->go, 10000);
+	return 0;
+}
+
 /* ---- touching memory that may be gone ---- */
 
 static sigjmp_buf touch_env;
