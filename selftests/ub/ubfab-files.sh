@@ -67,7 +67,8 @@ t_reused()
 	local dev
 
 	says 0 '' up "$tmp/two.yaml" || return 1
-	dev=$("$ubfab" fabric show | sed -n 's/^\(ubfab[0-9]*\).*node 0 .*/\1/p' | tail -n 1)
+	# only the file's first fabric has a node 2
+	dev=$("$ubfab" fabric show | sed -n 's/^\(ubfab[0-9]*\).* node 2 .*/\1/p')
 	"$ubfab" fabric del "$dev" && loops 3 &&
 	"$ubfab" fabric add loop nodes 3 bytes 16M && loops 6 &&
 	says 0 '' down && loops 4 && [ -z "$(ls /run/ub)" ]
