@@ -24,7 +24,7 @@
 #include "ub.h"
 #include "trace.h"
 
-/* One try to meet; -EAGAIN when it is worth another. Entered. */
+/* One try to meet. Entered. */
 static int try_meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
 		    u64 *clash)
 {
@@ -35,20 +35,28 @@ static int try_meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
 		.lane_inc = gm->file->lane_incarnation,
 	};
 	int slot = ub_slots_claim(&f->slots, spec->id, &gm->word);
-	int err;
 
 	if (slot < 0)
 		return slot;
 	gm->slot = slot;
-	err = ub_slots_join(&f->slots, slot, gm->word, spec->n,
-			    ub_shape_hash(&spec->shape), spec->index, &me,
-			    clash);
-	if (err == -EEXIST && (*clash & UB_WHO_LEFT)) {
-		/* A group of the same key that is on its way out. */
-		ub_slot_collect(f, slot);
-		return -EAGAIN;
-	}
-	return err == -ESTALE ? -EAGAIN : err;
+	return ub_slots_join(&f->slots, slot, gm->word, spec->n,
+			     ub_shape_hash(&spec->shape), spec->index, &me,
+			     clash);
+}
+
+/* Is a try that ended with @err worth another? Entered. */
+static bool meet_again(struct ub_gmember *gm, int err)
+{
+	struct ub_fabric *f = gm->fabric;
+
+	if (err == -EAGAIN || err == -ESTALE)
+		return true;
+	/* A group of the same key may be on its way out, of other size or shape. */
+	if ((err != -EEXIST && err != -EINVAL) ||
+	    !ub_slots_ending(&f->slots, gm->slot, gm->word))
+		return false;
+	ub_slot_collect(f, gm->slot);
+	return true;
 }
 
 /*
@@ -60,19 +68,21 @@ static int meet(struct ub_gmember *gm, const struct ub_group_spec *spec,
 {
 	for (;;) {
 		int err = ub_file_enter(gm->file);
+		bool again;
 
 		if (err)
 			return err;
 		err = try_meet(gm, spec, clash);
 		if (!err)
 			return 0;
+		again = meet_again(gm, err);
 		ub_fabric_exit(gm->fabric);
-		if (err != -EAGAIN)
+		if (!again)
 			return err;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (ktime_get_ns() >= spec->timeout)
-			return *clash & UB_WHO_LEFT ? -EEXIST : -ETIMEDOUT;
+			return err == -EEXIST || err == -EINVAL ? err : -ETIMEDOUT;
 		fsleep(1000);
 	}
 }

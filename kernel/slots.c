@@ -219,6 +219,20 @@ bool ub_slots_member(const struct ub_slots *t, __u32 slot, __u64 word,
 	return (m->who & UB_WHO_READY) && UB_WHO_GEN(m->who) == UB_SLOT_GEN(word);
 }
 
+bool ub_slots_ending(const struct ub_slots *t, __u32 slot, __u64 word)
+{
+	const struct ub_slot_rec *rec = ub_slot_rec(t, slot);
+	__u32 i;
+
+	for (i = 0; i < t->max_members; i++) {
+		__u64 who = ub_ld(&rec->member[i].who);
+
+		if (UB_WHO_GEN(who) == UB_SLOT_GEN(word) && (who & UB_WHO_LEFT))
+			return true;
+	}
+	return false;
+}
+
 /* Others than the own node do not write the entry: a second try succeeds. */
 static void mark_own(const struct ub_slots *t, __u32 slot, __u64 word,
 		     __u32 index, __u64 bit)

@@ -154,6 +154,13 @@ int ub_slots_join(const struct ub_slots *t, __u32 slot, __u64 word, __u32 n,
 bool ub_slots_member(const struct ub_slots *t, __u32 slot, __u64 word,
 		     __u32 index, struct ub_slot_member *m);
 
+/**
+ * ub_slots_ending() - has a member left the group already
+ *
+ * Then it is on its way out, and whoever comes with the same id means another.
+ */
+bool ub_slots_ending(const struct ub_slots *t, __u32 slot, __u64 word);
+
 /** ub_slots_leave() - the own entry @index is not used any more */
 void ub_slots_leave(const struct ub_slots *t, __u32 slot, __u64 word,
 		    __u32 index);

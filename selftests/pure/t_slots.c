@@ -109,7 +109,11 @@ static void errors(void)
 	expect(ub_slots_member(&t, 1, word, 0, &m) && m.who & UB_WHO_DEAD &&
 	       !(m.who & UB_WHO_LEFT), "dead has not left");
 	expect(!collect(1, 9, false), "the dead may store");
+	expect(!ub_slots_ending(&t, 1, word), "nobody left");
 	ub_slots_leave(&t, 1, word, 0);
+	expect(ub_slots_ending(&t, 1, word), "one left");
+	expect(!ub_slots_ending(&t, 1, word + (1ULL << UB_SLOT_ID_BITS)),
+	       "of another life");
 	expect(!collect(1, 9, false), "others may come");
 	*arrival_of(1, 1) = UB_ARR_FENCED;
 	expect(!collect(1, 9, false), "one may come");

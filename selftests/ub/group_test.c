@@ -226,6 +226,35 @@ TEST_F(group, late_member)
 	EXPECT_EQ(meet(m, self->key, 2), 0);
 }
 
+/* The next world of a job may be smaller, and its first member quick. */
+TEST_F(group, next_world_of_another_size)
+{
+	struct member *m = self->m;
+	__u32 old;
+	int ret;
+
+	ASSERT_EQ(meet(m, self->key, 3), 0);
+	old = m[2].group;
+	ASSERT_EQ(group_destroy(m[0].fd, m[0].group), 0);
+	m[0].gc = world_arg(self->key, 2, 0, 10000);
+	member_start(&m[0], step_create);
+	sleep_ms(100);
+	ASSERT_EQ(group_destroy(m[1].fd, m[1].group), 0);
+	m[1].gc = world_arg(self->key, 2, 1, 10000);
+	member_start(&m[1], step_create);
+	sleep_ms(100);
+	ASSERT_EQ(group_destroy(m[2].fd, old), 0);
+	ret = member_join(&m[0]);
+	EXPECT_EQ(ret, 0);
+	ret = member_join(&m[1]);
+	EXPECT_EQ(ret, 0);
+	m[0].n = m[1].n = 2;
+	EXPECT_EQ(members_run(m, 2, step_barrier), 0);
+	/* While nobody has left, another size is an error at once. */
+	m[2].gc = world_arg(self->key, 3, 2, 10000);
+	EXPECT_EQ(step_create(&m[2]), -EINVAL);
+}
+
 TEST_F(group, no_time_at_all)
 {
 	struct member *m = self->m;
