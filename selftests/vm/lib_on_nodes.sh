@@ -4,9 +4,6 @@
 # libub's tests on the device: each node is a member of every test for as many.
 # On the host back end collectives read their peers' memory; here they copy it.
 #
-# Not in the VM lane: it has not run yet. By hand, with 2 and 4 nodes:
-#	build/tools/ubrig run -n 2 -- selftests/vm/lib_on_nodes.sh reduce move remap
-#
 # usage: lib_on_nodes.sh TEST...	names in build/selftests, without "t_"
 
 cd "$(dirname "$0")/../.." || exit 1
