@@ -122,8 +122,8 @@ enum ub_bar_state {
  * @g: the words
  * @nhops: rounds, where each has one sender and one receiver; else 0, and when
  *	a verdict was seen
- * @pause: turns of an empty loop between polls of ub_bar_straight(): a poll
- *	takes the line away from who is about to store to it
+ * @pause: turns of an empty loop between polls: a poll takes the line away
+ *	from who is about to store to it
  * @hop: the rounds
  * @sched: schedule of the member; NULL while only the record is used
  * @me: the member
@@ -298,20 +298,27 @@ static inline void ub_flag_set(struct ub_flag *f, __u32 op, __u64 full, __u64 au
 	ub_st(&f->aux, aux);
 }
 
+/** ub_bar_pause() - between two polls, see @pause of struct ub_bar */
+static inline void ub_bar_pause(const struct ub_bar *b)
+{
+	__u32 turn;
+
+	for (turn = b->pause; turn; turn--)
+		ub_turn();
+}
+
 /* Poll for a flag; 0 when @left polls found it missing. */
 static __always_inline __u64 ub_flag_await(const struct ub_bar *b,
 					   const struct ub_flag *in, __u64 seq,
 					   __u32 *left)
 {
-	__u32 turn;
 	__u64 got;
 
 	while (((got = ub_ld(&in->aux)) & UB_AUX_SEQ_MASK) != seq) {
 		if (!*left)
 			return 0;
 		--*left;
-		for (turn = b->pause; turn; turn--)
-			ub_turn();
+		ub_bar_pause(b);
 	}
 	return got;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Which clock, and its rate. See clock.h. */
 #include "clock.h"
+#include "ub_shared.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #define UB_CALIBRATE_NS	1000000
 #define UB_CALIBRATE_TRIES	16
+#define UB_CALIBRATE_TURNS	1000
 
 struct ub_clock ub_clock = { .mult = 1ULL << 32 };
 
@@ -80,8 +82,27 @@ static void calibrate(void)
 }
 #endif
 
+/* The fastest of some tries: the others were disturbed. */
+static uint32_t pause_turns(void)
+{
+	uint64_t best = UINT64_MAX;
+	int i, turn;
+
+	for (i = 0; i < UB_CALIBRATE_TRIES; i++) {
+		uint64_t ns = ub_now();
+
+		for (turn = 0; turn < UB_CALIBRATE_TURNS; turn++)
+			ub_turn();
+		ns = ub_now() - ns;
+		if (ns < best)
+			best = ns;
+	}
+	return UB_CALIBRATE_TURNS * UB_PAUSE_NS / (best + 1) + 1;
+}
+
 static void choose(void)
 {
+	ub_clock.pause = pause_turns();
 #if defined(__x86_64__)
 	if (tsc_usable())
 		calibrate();

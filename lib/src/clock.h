@@ -21,11 +21,19 @@
  * struct ub_clock - rate of this machine's ticks, the same for all contexts
  * @tsc: ticks are the counter's
  * @mult: nanoseconds of a tick, times 2^32
+ * @pause: turns of an empty loop that take UB_PAUSE_NS
  */
 struct ub_clock {
 	bool tsc;
 	uint64_t mult;
+	uint32_t pause;
 };
+
+/*
+ * Between polls: about what it takes to move a line from one core to another.
+ * The CPU's own pause takes from 10 to 70 ns, 200 where it is emulated.
+ */
+#define UB_PAUSE_NS	50
 
 extern struct ub_clock ub_clock;
 

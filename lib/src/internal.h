@@ -289,6 +289,8 @@ int ub_lost_error(struct ub_scope *s);
 uint64_t ub_deadline(const struct ub_scope *s);
 
 /* ---- wait.c ---- */
+/* Polls, UB_PAUSE_NS apart, before a wait counts as one and a clock is read. */
+#define UB_POLLS	64
 /** ub_wait_long() - wait on, however long; 0 when the barrier is complete */
 int ub_wait_long(struct ub_scope *s);
 

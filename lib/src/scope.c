@@ -151,6 +151,7 @@ int ub_scope_ready(struct ub_scope *s)
 			       s->level_name, s->n, s->sched->nlines,
 			       s->bar.g.max_lines);
 	ub_bar_schedule(&s->bar, s->sched);
+	s->bar.pause = ub_clock.pause;
 	s->opened = ub_ticks();
 	s->first = s->bar.epoch;
 	pthread_mutex_lock(&ctx->lock);

@@ -23,9 +23,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Polls before a wait counts as one, and before any clock is read. */
-#define UB_POLLS	64
-
 static const char sync_call[] = "ub_sync";
 
 _Static_assert((int)UB_MAX_S64 == (int)UB_RED_MAX_S64 &&
@@ -197,9 +194,10 @@ static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value,
 /* What the next barrier tells of the wait in this one, when it was short. */
 static inline void note_wait(struct ub_scope *s, uint32_t polls)
 {
-	_Static_assert(UB_POLLS < 1 << UB_WAIT_BITS, "a count is its own code");
+	_Static_assert(UB_POLLS * UB_PAUSE_NS < 1 << UB_WAIT_BITS, "its own code");
+
 	if (s->timing)
-		s->last = (uint64_t)polls << UB_AUX_WAIT_SHIFT |
+		s->last = (uint64_t)(polls * UB_PAUSE_NS) << UB_AUX_WAIT_SHIFT |
 			  UB_AUX_LAST(0, s->rank);
 }
 
@@ -211,6 +209,7 @@ static inline int wait_for(struct ub_scope *s, uint32_t polls)
 			note_wait(s, polls);
 			return 0;
 		}
+		ub_bar_pause(&s->bar);
 	}
 	return ub_wait_long(s);
 }

@@ -47,7 +47,7 @@ static bool spin(struct ub_scope *s)
 					    sp->limit * 2;
 				return true;
 			}
-			ub_relax();
+			ub_bar_pause(&s->bar);
 		}
 	} while (ub_elapsed(from, ub_ticks()) < limit);
 	sp->limit = sp->limit / 2 < least ? least : sp->limit / 2;
@@ -101,7 +101,8 @@ int ub_wait_long(struct ub_scope *s)
 		uint64_t waited = ub_elapsed(from, ub_ticks());
 
 		ub_add(&s->count.wait, waited);
-		s->last = UB_AUX_LAST(ub_ticks_ns(waited), s->rank);
+		s->last = UB_AUX_LAST(ub_ticks_ns(waited) +
+				      UB_POLLS * UB_PAUSE_NS, s->rank);
 	}
 	if (err == -EOWNERDEAD)
 		return ub_lost_error(s);
