@@ -78,8 +78,11 @@ static int wait_on(struct ub_scope *s)
 {
 	enum ub_bar_state st = UB_BAR_WAIT;
 	uint64_t deadline = ub_deadline(s);
+	bool many = crowded(s->ctx);
 
-	if (crowded(s->ctx))
+	/* Where others wait for this CPU, the first polls are to be over soon. */
+	s->bar.pause = many ? 0 : ub_clock.pause;
+	if (many)
 		st = yield(s);
 	else if (spin(s))
 		return 0;
