@@ -90,7 +90,8 @@ struct ub_bulk_chunk *ub_bulk_chunk(struct ub_bulk *b, size_t cap)
 
 static void chunk_free(struct ub_bulk *b, struct ub_bulk_chunk *c)
 {
-	if (!c->cap)
+	/* It is one of b->inplace. */
+	if (!c->cap && !c->large)
 		return;
 	if (c->cap != chunk_room(b) || b->nspare >= UB_BULK_SPARES) {
 		free(c);

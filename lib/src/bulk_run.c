@@ -133,8 +133,11 @@ static void walk(struct ub_bulk *b, uint32_t from, const char *data, size_t byte
 static void copy(struct ub_bulk *b, struct ub_bulk_list *l,
 		 const struct ub_bulk_chunk *c)
 {
-	struct ub_bulk_chunk *own = ub_bulk_chunk(b, c->bytes);
+	struct ub_bulk_chunk *own;
 
+	if (!c->bytes)
+		return;
+	own = ub_bulk_chunk(b, c->bytes);
 	if (!own) {
 		note_err(b, ub_fail(-ENOMEM, "%s: no memory for %zu bytes of records",
 				    b->s->level_name, c->bytes));

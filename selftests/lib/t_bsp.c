@@ -66,6 +66,7 @@ static void fn_put_get(void)
 	T_BSP(all[0] == next && all[1] == 1000 + me);
 	T_BSP(!all[n]);
 	bsp_end();
+	free(all);
 }
 
 /* Of overlapping puts the highest process's last one is seen. */
@@ -462,6 +463,9 @@ static void fn_random(void)
 				  me, i);
 	}
 	bsp_end();
+	free(now);
+	free(was);
+	free(o);
 }
 
 static void fn_random_tight(void)

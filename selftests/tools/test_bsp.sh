@@ -34,13 +34,15 @@ says()
 	return 1
 }
 
+# This shell must not export the mark: whatever looks for it would be found too.
 marked()
 {
 	grep -lz "BSP_TEST_RANK=$BSP_TEST_MARK" /proc/[0-9]*/environ 2>/dev/null
 }
 
 # wait_marked NUMBER: until so many of a program's processes are there
-wait_marked()
+wait_# This shell must not export the mark: whatever looks for it would be found too.
+marked()
 {
 	local i
 	for i in $(seq 200); do
@@ -193,9 +195,8 @@ t_without_launcher()
 # ends LETTER STATUS TEXT: with a launcher, and without
 ends()
 {
-	export BSP_TEST_RANK=$BSP_TEST_MARK
-	gives "$2" "$bin/ubrun" -n 3 "$tmp/ends" "$1" && says "$3" && none_left || return 1
-	export -n BSP_TEST_RANK
+	gives "$2" env BSP_TEST_RANK="$BSP_TEST_MARK" "$bin/ubrun" -n 3 "$tmp/ends" "$1" &&
+	says "$3" && none_left || return 1
 	BSP_TEST_RANK=$BSP_TEST_MARK UB_NPROCS=3 timeout 60 "$tmp/ends" "$1" \
 		>"$tmp/out" 2>"$tmp/err"
 	rc=$?
