@@ -30,7 +30,7 @@
  *	return -EOWNERDEAD when that memory is gone
  * @get: copy from it
  * @atomic: on a word of it; *@old gets what it held
- * @crowded: do members here outnumber their CPUs
+ * @crowd: CPUs that the members here share when they outnumber them, else 0
  */
 struct ub_backend {
 	const char *name;
@@ -54,7 +54,7 @@ struct ub_backend {
 	int (*atomic)(struct ub_win *w, uint32_t rank, size_t off, int width,
 		      enum ub_atomic_op what, uint64_t operand,
 		      uint64_t compare, uint64_t *old);
-	bool (*crowded)(struct ub_ctx *ctx);
+	int (*crowd)(struct ub_ctx *ctx);
 };
 
 extern const struct ub_backend ub_backend_host;

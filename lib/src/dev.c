@@ -490,16 +490,17 @@ static uint64_t dev_win_room(struct ub_ctx *ctx)
 /* ---- CPUs ---- */
 
 /* Members on other nodes have CPUs of their own, for all that can be seen. */
-static bool dev_crowded(struct ub_ctx *ctx)
+static int dev_crowd(struct ub_ctx *ctx)
 {
 	const struct ub_scope *w = ctx->world;
 	uint64_t mask[UB_CPU_WORDS];
-	int here = 0;
+	int here = 0, cpus;
 	uint32_t i;
 
 	for (i = 0; w && i < w->n; i++)
 		here += w->node[i] == ctx->own_node;
-	return here > ub_cpus(mask);
+	cpus = ub_cpus(mask);
+	return here > cpus ? cpus : 0;
 }
 
 const struct ub_backend ub_backend_dev = {
@@ -520,5 +521,5 @@ const struct ub_backend ub_backend_dev = {
 	.put = ub_dev_put,
 	.get = ub_dev_get,
 	.atomic = ub_dev_atomic,
-	.crowded = dev_crowded,
+	.crowd = dev_crowd,
 };

@@ -37,7 +37,7 @@ static struct ub_host *host_of(const struct ub_scope *s)
 	return s->ctx->priv;
 }
 
-static bool host_crowded(struct ub_ctx *ctx);
+static int host_crowd(struct ub_ctx *ctx);
 
 /* ---- joining ---- */
 
@@ -101,7 +101,7 @@ static int host_open(struct ub_ctx *ctx, const struct ub_opts *o)
 		goto fail;
 	h->inits = ub_host_live(h->a, ctx->rank)->inits;
 	ctx->priv = h;
-	host_crowded(ctx);	/* shows the others this rank's CPUs */
+	host_crowd(ctx);	/* shows the others this rank's CPUs */
 	return 0;
 fail:
 	if (h->own)
@@ -521,7 +521,7 @@ static uint64_t host_win_room(struct ub_ctx *ctx)
 
 /* ---- CPUs ---- */
 
-static bool host_crowded(struct ub_ctx *ctx)
+static int host_crowd(struct ub_ctx *ctx)
 {
 	struct ub_host *h = ctx->priv;
 	struct ub_host_live *own = ub_host_live(h->a, ctx->rank);
@@ -547,7 +547,7 @@ static bool host_crowded(struct ub_ctx *ctx)
 	}
 	for (i = 0; i < UB_CPU_WORDS; i++)
 		all += __builtin_popcountll(any[i]);
-	return alike > cpus || total > all;
+	return alike > cpus || total > all ? all : 0;
 }
 
 const struct ub_backend ub_backend_host = {
@@ -565,5 +565,5 @@ const struct ub_backend ub_backend_host = {
 	.win_attach = host_win_attach,
 	.win_free = host_win_free,
 	.win_room = host_win_room,
-	.crowded = host_crowded,
+	.crowd = host_crowd,
 };

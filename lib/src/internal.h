@@ -213,7 +213,8 @@ struct ub_win {
  * @key: of the job
  * @start_ms: allowance for the ranks to start
  * @retired: accounting of scopes that are gone, by level
- * @crowded: more members than CPUs here; looked at again at @crowd_look
+ * @crowd: CPUs that more members share here, else 0; looked at again at
+ *	@crowd_look
  */
 struct ub_ctx {
 	const struct ub_backend *be;
@@ -235,7 +236,7 @@ struct ub_ctx {
 	struct ub_scope *scopes;
 	struct ub_count retired[UB_STAT_LEVELS];
 
-	bool crowded;
+	int crowd;
 	uint64_t crowd_look;
 };
 

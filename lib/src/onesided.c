@@ -11,32 +11,49 @@
 /* A copy that takes less time than two looks at the clock is not timed. */
 #define UB_TIMED_BYTES	4096
 
-static int check(struct ub_scope *s, struct ub_win *w, int rank, size_t off,
-		 size_t len, const char *call)
+static bool dead(const struct ub_win *w, int rank, uint64_t *verdict)
+{
+	*verdict = ub_ld(&w->scope->bar.g.head->verdict);
+	return unlikely(*verdict) && UB_VERDICT_MEMBER(*verdict) == (uint32_t)rank;
+}
+
+/* What is wrong with a call that fits() refused. */
+static int __attribute__((cold))
+refusal(const struct ub_scope *s, const struct ub_win *w, int rank, size_t off,
+	size_t len, const char *call)
 {
 	uint64_t v;
 
-	if (unlikely(!s || !w))
+	if (!s || !w)
 		return ub_fail(-EINVAL, "%s(): scope or window is NULL", call);
-	if (unlikely(!__atomic_load_n(s->alive, __ATOMIC_RELAXED)))
+	if (!__atomic_load_n(s->alive, __ATOMIC_RELAXED))
 		return ub_fail(-EPERM,
 			       "%s() in a child of the process that made the context",
 			       call);
-	if (unlikely(rank < 0 || (uint32_t)rank >= w->scope->n))
+	if (rank < 0 || (uint32_t)rank >= w->scope->n)
 		return ub_fail(-EINVAL,
 			       "%s(): rank %d; the window's scope has 0 to %u",
 			       call, rank, w->scope->n - 1);
-	if (unlikely(off > w->size[rank] || len > w->size[rank] - off))
+	if (off > w->size[rank] || len > w->size[rank] - off)
 		return ub_fail(-ERANGE,
 			       "%s(): %zu bytes at offset %zu, but rank %d gave %llu to the window",
 			       call, len, off, rank,
 			       (unsigned long long)w->size[rank]);
-	v = ub_ld(&w->scope->bar.g.head->verdict);
-	if (unlikely(v) && UB_VERDICT_MEMBER(v) == (uint32_t)rank)
-		return ub_fail(-EOWNERDEAD, "%s(): rank %d (node %u) is dead: %s",
-			       call, rank, w->scope->node[rank],
-			       ub_reason_text(UB_VERDICT_REASON(v)));
-	return 0;
+	dead(w, rank, &v);
+	return ub_fail(-EOWNERDEAD, "%s(): rank %d (node %u) is dead: %s",
+		       call, rank, w->scope->node[rank],
+		       ub_reason_text(UB_VERDICT_REASON(v)));
+}
+
+/* One branch for a call without fault: small puts are bound by instructions. */
+static inline bool fits(const struct ub_scope *s, const struct ub_win *w, int rank,
+			size_t off, size_t len)
+{
+	uint64_t v;
+
+	return likely(s && w && __atomic_load_n(s->alive, __ATOMIC_RELAXED) &&
+		      (uint32_t)rank < w->scope->n && off <= w->size[rank] &&
+		      len <= w->size[rank] - off && !dead(w, rank, &v));
 }
 
 static int __attribute__((cold)) gone(const struct ub_win *w, int rank, int err,
@@ -48,25 +65,46 @@ static int __attribute__((cold)) gone(const struct ub_win *w, int rank, int err,
 	return ub_fail(err, "%s() on rank %d: %s", call, rank, strerror(-err));
 }
 
-int ub_win_write(struct ub_win *w, uint32_t rank, size_t off, const void *src,
-		 size_t len)
+/* A word is moved by one store, not by a call of memcpy(). */
+static inline void copy(void *to, const void *from, size_t len)
+{
+	if (len == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t));
+	else
+		memcpy(to, from, len);
+}
+
+static inline int win_write(struct ub_win *w, uint32_t rank, size_t off,
+			    const void *src, size_t len)
 {
 	const struct ub_backend *be = w->scope->ctx->be;
 
 	if (be->put && rank != w->scope->rank)
 		return be->put(w, rank, off, src, len);
-	memcpy(w->peer[rank] + off, src, len);
+	copy(w->peer[rank] + off, src, len);
 	return 0;
 }
 
-int ub_win_read(struct ub_win *w, uint32_t rank, size_t off, void *dst, size_t len)
+static inline int win_read(struct ub_win *w, uint32_t rank, size_t off, void *dst,
+			   size_t len)
 {
 	const struct ub_backend *be = w->scope->ctx->be;
 
 	if (be->get && rank != w->scope->rank)
 		return be->get(w, rank, off, dst, len);
-	memcpy(dst, w->peer[rank] + off, len);
+	copy(dst, w->peer[rank] + off, len);
 	return 0;
+}
+
+int ub_win_write(struct ub_win *w, uint32_t rank, size_t off, const void *src,
+		 size_t len)
+{
+	return win_write(w, rank, off, src, len);
+}
+
+int ub_win_read(struct ub_win *w, uint32_t rank, size_t off, void *dst, size_t len)
+{
+	return win_read(w, rank, off, dst, len);
 }
 
 /* Begin and end of a copy, for the accounting. */
@@ -87,13 +125,15 @@ static void copy_end(struct ub_scope *s, size_t len, uint64_t from)
 int ub_put(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 	   const void *src, size_t len)
 {
-	int err = check(s, win, rank, off, len, "ub_put");
 	uint64_t from;
+	int err;
 
-	if (err || !len)
-		return err;
+	if (!fits(s, win, rank, off, len))
+		return refusal(s, win, rank, off, len, "ub_put");
+	if (unlikely(!len))
+		return 0;
 	from = copy_begin(s, len);
-	err = ub_win_write(win, rank, off, src, len);
+	err = win_write(win, rank, off, src, len);
 	if (unlikely(err))
 		return gone(win, rank, err, "ub_put");
 	copy_end(s, len, from);
@@ -103,13 +143,15 @@ int ub_put(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 int ub_get(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 	   void *dst, size_t len)
 {
-	int err = check(s, win, rank, off, len, "ub_get");
 	uint64_t from;
+	int err;
 
-	if (err || !len)
-		return err;
+	if (!fits(s, win, rank, off, len))
+		return refusal(s, win, rank, off, len, "ub_get");
+	if (unlikely(!len))
+		return 0;
 	from = copy_begin(s, len);
-	err = ub_win_read(win, rank, off, dst, len);
+	err = win_read(win, rank, off, dst, len);
 	if (unlikely(err))
 		return gone(win, rank, err, "ub_get");
 	copy_end(s, len, from);
@@ -156,9 +198,8 @@ int ub_atomic(struct ub_scope *s, struct ub_win *win, int rank, size_t off,
 			       width, off);
 	if ((unsigned int)op > UB_ATOMIC_XOR)
 		return ub_fail(-EINVAL, "ub_atomic(): unknown operation %d", op);
-	err = check(s, win, rank, off, width, "ub_atomic");
-	if (err)
-		return err;
+	if (!fits(s, win, rank, off, width))
+		return refusal(s, win, rank, off, width, "ub_atomic");
 	if (win->scope->ctx->be->atomic) {
 		err = win->scope->ctx->be->atomic(win, rank, off, width, op,
 						  operand, compare, &was);

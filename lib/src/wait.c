@@ -3,8 +3,8 @@
  * How to wait when the flags are not there at once.
  *
  * Spin for a bounded time, which adapts to whether spinning ended the last
- * waits; where members outnumber CPUs, give the CPU away instead; then sleep
- * in the back end. From the moment others may be without a CPU the record is
+ * waits; where members outnumber CPUs, a much shorter one, then give the CPU
+ * away; then sleep in the back end. From the moment others may be without a CPU the record is
  * read instead of the flags: then one turn of each member ends a barrier,
  * whatever the number of rounds.
  */
@@ -14,28 +14,30 @@
 
 #define UB_SPIN_MAX_NS	40000	/* about what sleeping and waking costs */
 #define UB_SPIN_MIN_NS	500
+#define UB_SPIN_CROWD_MAX_NS 1500	/* about what giving the CPU away costs */
+#define UB_SPIN_CROWD_MIN_NS 100
 #define UB_SPIN_PROBE	32	/* waits between tries of the longest spin */
 #define UB_SPIN_BATCH	16	/* polls between looks at the clock */
 #define UB_YIELDS	48
 #define UB_YIELD_SLOW_NS 1000000	/* somebody else wants this CPU */
 #define UB_CROWD_NS	1000000000ULL
 
-static bool crowded(struct ub_ctx *ctx)
+static int crowd(struct ub_ctx *ctx)
 {
 	uint64_t now = ub_now();
 
 	if (now >= ctx->crowd_look) {
-		ctx->crowded = ctx->be->crowded(ctx);
+		ctx->crowd = ctx->be->crowd(ctx);
 		ctx->crowd_look = now + UB_CROWD_NS;
 	}
-	return ctx->crowded;
+	return ctx->crowd;
 }
 
-static bool spin(struct ub_scope *s)
+static bool spin(struct ub_scope *s, uint32_t least_ns, uint32_t most_ns)
 {
 	struct ub_spin *sp = &s->spin;
-	uint64_t most = ub_ns_ticks(UB_SPIN_MAX_NS);
-	uint64_t least = ub_ns_ticks(UB_SPIN_MIN_NS);
+	uint64_t most = ub_ns_ticks(most_ns);
+	uint64_t least = ub_ns_ticks(least_ns);
 	uint64_t limit, from = ub_ticks();
 	uint32_t i;
 
@@ -52,6 +54,12 @@ static bool spin(struct ub_scope *s)
 	} while (ub_elapsed(from, ub_ticks()) < limit);
 	sp->limit = sp->limit / 2 < least ? least : sp->limit / 2;
 	return false;
+}
+
+/* A peer without a CPU will not come now, one that runs on another CPU soon. */
+static bool spin_crowded(struct ub_scope *s, int cpus)
+{
+	return cpus > 1 && spin(s, UB_SPIN_CROWD_MIN_NS, UB_SPIN_CROWD_MAX_NS);
 }
 
 static enum ub_bar_state yield(struct ub_scope *s)
@@ -78,14 +86,14 @@ static int wait_on(struct ub_scope *s)
 {
 	enum ub_bar_state st = UB_BAR_WAIT;
 	uint64_t deadline = ub_deadline(s);
-	bool many = crowded(s->ctx);
+	int cpus = crowd(s->ctx);
 
 	/* Where others wait for this CPU, the first polls are to be over soon. */
-	s->bar.pause = many ? 0 : ub_clock.pause;
-	if (many)
-		st = yield(s);
-	else if (spin(s))
+	s->bar.pause = cpus ? 0 : ub_clock.pause;
+	if (cpus ? spin_crowded(s, cpus) : spin(s, UB_SPIN_MIN_NS, UB_SPIN_MAX_NS))
 		return 0;
+	if (cpus)
+		st = yield(s);
 	if (st == UB_BAR_DONE)
 		return 0;
 	if (st == UB_BAR_WAIT)

@@ -270,8 +270,17 @@ t_signal_forwarded()
 
 t_bind()
 {
+	local cpus where
 	expect 0 "$ubrun" -n 2 --bind core sh -c 'nproc' &&
-	[ "$(sort -u "$tmp/out")" = 1 ]
+	[ "$(sort -u "$tmp/out")" = 1 ] || return 1
+	cpus=$(nproc)
+	where='taskset -cp $$ | sed "s/.*: //"'
+	expect 0 "$ubrun" -n "$cpus" sh -c nproc && [ "$(sort -u "$tmp/out")" = "$cpus" ] &&
+	expect 0 "$ubrun" -n $((2 * cpus)) sh -c "$where" &&
+	[ "$(sort "$tmp/out" | uniq -c | awk '$1 == 2 { n++ } END { print n }')" = "$cpus" ] &&
+	expect 0 "$ubrun" -n $((2 * cpus)) --bind none sh -c nproc &&
+	[ "$(sort -u "$tmp/out")" = "$cpus" ] &&
+	expect 2 "$ubrun" -n 2 --bind all true && grep -q 'auto, none or core' "$tmp/err"
 }
 
 shm_before=$(ls -A /dev/shm)

@@ -253,20 +253,27 @@ static void turn(struct job *j, struct pollfd *pfd, int timeout)
 		handle_signals(j);
 }
 
-static int bind_cpu(int i)
+/*
+ * Rank i on the ith CPU, round and round. Neighbours, which sync most, then run
+ * at the same time; left alone, the scheduler may put both on one CPU, where each
+ * of their syncs takes a switch of processes.
+ */
+static void bind_rank(const struct ubrun_opts *o, int i)
 {
 	cpu_set_t all, one;
 	int cpu, k;
 
-	if (sched_getaffinity(0, sizeof(all), &all))
-		return -errno;
+	if (o->bind == UBRUN_BIND_NONE || sched_getaffinity(0, sizeof(all), &all))
+		return;
+	if (o->bind == UBRUN_BIND_AUTO && o->nranks <= CPU_COUNT(&all))
+		return;
 	k = i % CPU_COUNT(&all);
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &all) && k-- == 0)
 			break;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
+	sched_setaffinity(0, sizeof(one), &one);
 }
 
 static void become_rank(struct job *j, int i, const int ends[2], int errfd,
@@ -291,8 +298,7 @@ static void become_rank(struct job *j, int i, const int ends[2], int errfd,
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (j->o->bind)
-		bind_cpu(i);
+	bind_rank(j->o, i);
 	fabric_child(j->o, j->o->first + i);
 	execvp(j->o->argv[0], j->o->argv);
 	err = errno;

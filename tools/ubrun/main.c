@@ -38,7 +38,8 @@ static const char usage_text[] =
 "      --grace SEC       after a rank has failed the others get SEC to end by\n"
 "                        themselves (default 10; inf: for ever)\n"
 "      --tag-output      put [rank] before each line\n"
-"      --bind none|core  bind each rank to one CPU (default none)\n"
+"      --bind auto|none|core  bind each rank to one CPU; auto, the default: only\n"
+"                        when ranks outnumber CPUs, so that neighbours do not share one\n"
 "      --env NAME=VALUE  set in all ranks; NAME alone is accepted too\n"
 "  -v, --verbose         tell what is started and how it ends\n"
 "  -h, --help            this text\n"
@@ -215,6 +216,20 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes, int machine_nodes)
 		usage_error("%d ranks are too many", o->total);
 }
 
+static enum ubrun_bind bind_when(const char *text)
+{
+	static const char * const name[] = {
+		[UBRUN_BIND_AUTO] = "auto", [UBRUN_BIND_NONE] = "none",
+		[UBRUN_BIND_CORE] = "core",
+	};
+	int i;
+
+	for (i = 0; i < (int)(sizeof(name) / sizeof(*name)); i++)
+		if (!strcmp(text, name[i]))
+			return i;
+	usage_error("--bind wants auto, none or core, not '%s'", text);
+}
+
 static void parse(struct ubrun_opts *o, int argc, char **argv)
 {
 	const char *fabric = NULL;
@@ -248,10 +263,7 @@ static void parse(struct ubrun_opts *o, int argc, char **argv)
 			o->tag = true;
 			break;
 		case OPT_BIND:
-			o->bind = !strcmp(optarg, "core");
-			if (!o->bind && strcmp(optarg, "none"))
-				usage_error("--bind wants none or core, not '%s'",
-					    optarg);
+			o->bind = bind_when(optarg);
 			break;
 		case OPT_ENV:
 			set_env(optarg);

@@ -29,6 +29,12 @@
 #define UBRUN_EX_SETUP		125
 #define UBRUN_EX_ABORT		134	/* of a rank: it ended the whole job */
 
+enum ubrun_bind {
+	UBRUN_BIND_AUTO,	/* when ranks outnumber CPUs */
+	UBRUN_BIND_NONE,
+	UBRUN_BIND_CORE,
+};
+
 /**
  * struct ubrun_opts - the command line
  * @nranks: processes to start here
@@ -41,7 +47,7 @@
  * @timeout_ms: for the whole job; -1: none
  * @grace_ms: for the others after a rank has failed; -1: for ever
  * @tag: put [rank] before each line
- * @bind: bind each rank to a CPU
+ * @bind: bind each rank to a CPU: when
  * @verbose: tell what happens
  * @argv: program and arguments
  */
@@ -56,7 +62,7 @@ struct ubrun_opts {
 	int64_t timeout_ms;
 	int64_t grace_ms;
 	bool tag;
-	bool bind;
+	enum ubrun_bind bind;
 	bool verbose;
 	char **argv;
 };

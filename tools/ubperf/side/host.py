@@ -14,7 +14,9 @@ OPENMPI = ["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,vader",
            "--mca", "pml", "ob1"] + \
           (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 BOUND = ["--bind-to", "core"]
-YIELDING = ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+IDLE = ["--mca", "mpi_yield_when_idle", "1"]
+YIELDING = ["--bind-to", "none", *IDLE]
+SPREAD = ["--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed", *IDLE]
 MPICH = ["mpirun.mpich"]
 
 
@@ -48,9 +50,9 @@ class Host:
                     "core", "--", program] + self.args(test, iters, *more),
                    built=program, absent="lib/include/bsp.h is not in this tree")
 
-    def openmpi(self, n, test, iters, *more, cpus=None, yielding=False):
+    def openmpi(self, n, test, iters, *more, cpus=None, how=BOUND):
         program = BUILD + "/peers/ubperf-openmpi"
-        return Run(pinned(cpus) + OPENMPI + (YIELDING if yielding else BOUND) +
+        return Run(pinned(cpus) + OPENMPI + how +
                    ["-n", str(n), program] + self.args(test, iters, *more))
 
     def mpich(self, n, test, iters, *more):
@@ -180,7 +182,7 @@ def crowd_rows(h):
         groups["crowd-%d" % n] = Group({
             "ub": h.ours(n, *args, cpus=cpus),
             "pthread": h.pthread(n, *args, cpus=cpus),
-            "openmpi": h.openmpi(n, *args, cpus=cpus, yielding=True),
+            "openmpi": h.openmpi(n, *args, cpus=cpus, how=YIELDING),
         }, [
             Row("sync, %d ranks on %s" % (n, text), Pick("ub", "barrier", "ub_sync"),
                 [Pick("pthread", "barrier", "process-shared pthread_barrier"),
@@ -196,16 +198,18 @@ def nested_rows(h):
     return {
         "nested": Group({
             "ub": h.ours(4, *args, cpus="0,1", machine=MACHINE),
-            "openmpi": h.openmpi(4, *args, cpus="0,1", yielding=True),
+            "openmpi": h.openmpi(4, *args, cpus="0,1", how=YIELDING),
+            "spread": h.openmpi(4, *args, cpus="0,1", how=SPREAD),
         }, [
             Row("nested 4 = 2 x 2 on 2 CPUs: ten inner syncs, one outer",
                 Pick("ub", "nested", "ub_sync on board and world"),
-                [Pick("openmpi", "nested", "Open MPI MPI_Comm_split, yielding")],
-                [Bar("openmpi", 0.5)]),
+                [Pick("openmpi", "nested", "Open MPI MPI_Comm_split, yielding"),
+                 Pick("spread", "nested", "the same, ranks bound to CPUs in turn")],
+                [Bar("openmpi", 0.5), Bar("spread", 0.5)]),
         ]),
         "scope": Group({
             "ub": h.ours(4, *enter, cpus="0,1", machine=MACHINE),
-            "openmpi": h.openmpi(4, "scope-enter", 500, cpus="0,1", yielding=True),
+            "openmpi": h.openmpi(4, "scope-enter", 500, cpus="0,1", how=YIELDING),
         }, [
             Row("enter and leave a machine level, 4 = 2 x 2 on 2 CPUs",
                 Pick("ub", "scope-enter", "ub_scope_enter, ub_scope_exit"),
@@ -233,7 +237,7 @@ def cost_rows(h):
         ]),
         "idle": Group({
             "ub": h.ours(2, *idle),
-            "openmpi": h.openmpi(2, *idle, yielding=True),
+            "openmpi": h.openmpi(2, *idle, how=YIELDING),
         }, [
             Row("one of 2 ranks asleep for %g s: CPU of the one that waits" % (late / 1000),
                 Pick("ub", "idle", "ub_sync", scale=percent),
@@ -267,5 +271,6 @@ SETTINGS = [
     "ranks than CPUs, " + " ".join(YIELDING),
     "MPICH: " + " ".join(MPICH) + " -bind-to core, spinning",
     "UCX: ucx_perftest, UCX_TLS=posix,cma,self",
-    "ubrun --bind core where Open MPI is bound, else not",
+    "ubrun --bind core where Open MPI is bound, else its default: bound in turn where "
+    "ranks outnumber CPUs",
 ]
