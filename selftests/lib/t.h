@@ -96,12 +96,29 @@ static inline void t_env(const char *name, long value)
 static void (*t_before)(void);
 static void (*t_format)(struct ub_host_arena *a);
 
+/*
+ * With T_DEVICE=/dev/ubfab%d the members use the device of their node, as those
+ * of ub.ko's loop fabric, rather than the host's memory.
+ */
+static inline void t_device(int node)
+{
+	char *form = getenv("T_DEVICE"), *at = form ? strstr(form, "%d") : NULL;
+	char path[64];
+
+	if (!at)
+		return;
+	snprintf(path, sizeof(path), "%.*s%d%s", (int)(at - form), form, node, at + 2);
+	setenv("UB_FABRIC", path, 1);
+}
+
 /* @node gives each rank's node id; NULL: all on node 0. */
 static inline int t_start(struct t_job *j, int n, const int *node,
 			  t_member_fn fn)
 {
+	static int job;
 	int r;
 
+	job++;
 	j->n = n;
 	j->fd = ub_host_arena_create(n, t_bytes);
 	if (j->fd < 0) {
@@ -126,7 +143,8 @@ static inline int t_start(struct t_job *j, int n, const int *node,
 		t_env("UB_SIZE", n);
 		t_env("UB_NODE", node ? node[r] : 0);
 		t_env("UB_HOST_FD", j->fd);
-		setenv("UB_JOB", "7e57", 1);
+		t_env("UB_JOB", 0x7e57 + job);
+		t_device(node ? node[r] : 0);
 		err = ub_init(&ctx, NULL);
 		if (err) {
 			printf("# rank %d: ub_init: %d %s\n", r, err,
