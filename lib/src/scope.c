@@ -9,6 +9,7 @@
 #include "backend.h"
 #include "coll.h"
 #include "bulk.h"
+#include <sanitizer/lsan_interface.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,6 +40,10 @@ static int make_alone(struct ub_scope *s)
 
 #define KEPT	offsetof(struct ub_scope, state)
 
+/* There in programs under LeakSanitizer, which looks for pointers in no mapping else. */
+#pragma weak __lsan_register_root_region
+#pragma weak __lsan_unregister_root_region
+
 /* What comes before KEPT ends a page, so that a fork wipes just that. */
 static struct ub_scope *map_scope(void)
 {
@@ -49,14 +54,19 @@ static struct ub_scope *map_scope(void)
 	if (p == MAP_FAILED)
 		return NULL;
 	madvise(p, page, MADV_WIPEONFORK);
+	if (__lsan_register_root_region)
+		__lsan_register_root_region(p, page + sizeof(struct ub_scope));
 	return (struct ub_scope *)(p + page - KEPT);
 }
 
 static void unmap_scope(struct ub_scope *s)
 {
 	size_t page = getpagesize();
+	char *p = (char *)s + KEPT - page;
 
-	munmap((char *)s + KEPT - page, page + sizeof(struct ub_scope));
+	if (__lsan_unregister_root_region)
+		__lsan_unregister_root_region(p, page + sizeof(struct ub_scope));
+	munmap(p, page + sizeof(struct ub_scope));
 }
 
 struct ub_scope *ub_scope_alloc(struct ub_ctx *ctx, struct ub_scope *outer,

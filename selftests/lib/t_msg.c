@@ -3,6 +3,7 @@
  * Messages: order, lengths, tags, queues, what does not fit, what interrupts.
  */
 #include "t.h"
+#include <sys/mman.h>
 
 /* What rank @from sends to @to as number @i of step @step: length and bytes. */
 static size_t len_of(int from, int to, int step, int i)
@@ -119,19 +120,40 @@ static int member_tight(struct ub_ctx *ctx, struct ub_scope *w)
 	return traffic(w, 3, 10, 100);
 }
 
+/* How many calls of each rank came back with -ETIMEDOUT; members share it. */
+static uint32_t *outs;
+
 /* Calls come back with -ETIMEDOUT at every place, and go on. */
-static int sync_on(struct ub_scope *s, int *outs)
+static int sync_on(struct ub_scope *s)
 {
 	int err;
 
 	while ((err = ub_sync(s)) == -ETIMEDOUT)
-		++*outs;
+		__atomic_add_fetch(&outs[ub_rank(s)], 1, __ATOMIC_RELAXED);
 	return err;
+}
+
+/* Until a call of each other member came back; they wait for this one. */
+static bool be_late(int n, int me)
+{
+	uint64_t end = t_now() + 60000000000ULL;
+	int r;
+
+	for (r = 0; r < n; r++) {
+		uint32_t from = __atomic_load_n(&outs[r], __ATOMIC_RELAXED);
+
+		while (r != me && __atomic_load_n(&outs[r], __ATOMIC_RELAXED) == from) {
+			if (t_now() > end)
+				return false;
+			usleep(200);
+		}
+	}
+	return true;
 }
 
 static int member_timeouts(struct ub_ctx *ctx, struct ub_scope *w)
 {
-	int n = ub_size(w), me = ub_rank(w), step, i, r, outs = 0;
+	int n = ub_size(w), me = ub_rank(w), step, i, r;
 	size_t tag = 12;
 
 	(void)ctx;
@@ -139,20 +161,17 @@ static int member_timeouts(struct ub_ctx *ctx, struct ub_scope *w)
 	T_CHECK(!ub_sync(w));
 	ub_set_timeout(w, 1);
 	for (step = 0; step < 20; step++) {
-		if (step % n == me)
-			usleep(3000);
+		T_CHECK(step % n != me || be_late(n, me));
 		for (r = 0; r < n; r++)
 			for (i = 0; i < 4; i++)
 				T_CHECK(!send_one(w, r, step, i, 9000 * i * (r + 1)));
-		T_CHECK(!sync_on(w, &outs));
+		T_CHECK(!sync_on(w));
 		for (r = 0; r < n; r++)
 			for (i = 0; i < 4; i++)
 				T_CHECK(!expect_one(w, r, step, i,
 						    9000 * i * (me + 1), i & 1));
 	}
-	T_CHECK(outs);
-	T_CHECK(!sync_on(w, &outs));
-	return 0;
+	return sync_on(w);
 }
 
 static int member_tags(struct ub_ctx *ctx, struct ub_scope *w)
@@ -328,6 +347,10 @@ static int run_death(void)
 
 int main(void)
 {
+	outs = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (outs == MAP_FAILED)
+		return 1;
 	t_plan(11);
 	t_result(!t_run(1, NULL, member_traffic), "to oneself");
 	t_result(!t_run(2, NULL, member_traffic), "two members");
