@@ -133,7 +133,7 @@ FIXTURE_TEARDOWN(rounds)
 	world_close(self->m, variant->members);
 }
 
-TEST_F_TIMEOUT(rounds, all_reductions, 180)
+TEST_F(rounds, all_reductions)
 {
 	int n = variant->members, i;
 	struct how how = variant->how;
@@ -167,7 +167,7 @@ static int step_late(struct member *m)
 	return 0;
 }
 
-TEST_F_TIMEOUT(rounds, nobody_leaves_early, 60)
+TEST_F(rounds, nobody_leaves_early)
 {
 	int n = variant->members, i, there = 0;
 
@@ -334,7 +334,7 @@ static int step_interrupted(struct member *m)
 	return ret;
 }
 
-TEST_F_TIMEOUT(barrier, signals_restart, 60)
+TEST_F(barrier, signals_restart)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	int eintr = 0;
@@ -347,7 +347,7 @@ TEST_F_TIMEOUT(barrier, signals_restart, 60)
 	EXPECT_GT(handled, 100);
 }
 
-TEST_F_TIMEOUT(barrier, signals_interrupt, 60)
+TEST_F(barrier, signals_interrupt)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 	int eintr = 0;

@@ -211,7 +211,7 @@ static int short_world(struct member *m)
 	return err ? err : group_destroy(m->fd, m->group);
 }
 
-TEST_F_TIMEOUT(debug, readers_beside_what_goes, 120)
+TEST_F(debug, readers_beside_what_goes)
 {
 	struct member one = { .n = 1 };
 	char text[2][1024];

@@ -226,7 +226,7 @@ TEST_F(event, wrong_buffer)
 	EXPECT_EQ(ev.type, UB_EVENT_NODE_DOWN);
 }
 
-TEST_F_TIMEOUT(event, overrun, 60)
+TEST_F(event, overrun)
 {
 	enum { MANY = 40 };
 	static struct ub_win_create w[MANY];

@@ -384,7 +384,7 @@ TEST_F(fail, shrink_needs_a_verdict)
 	EXPECT_EQ(members_run(self->m, NODES, step_barrier), 0);
 }
 
-TEST_F_TIMEOUT(fail, shrink_and_go_on, 60)
+TEST_F(fail, shrink_and_go_on)
 {
 	struct ub_member table[NODES] = { 0 };
 	struct member s[3];
@@ -422,7 +422,7 @@ TEST_F_TIMEOUT(fail, shrink_and_go_on, 60)
 }
 
 /* Another node dies while the others agree: they do, in the end. */
-TEST_F_TIMEOUT(fail, death_while_shrinking, 60)
+TEST_F(fail, death_while_shrinking)
 {
 	struct member *m = self->m;
 	int i, tries;

@@ -476,7 +476,7 @@ FIXTURE_VARIANT_ADD(failnth, fabric_add) { .op = 16 };
 FIXTURE_VARIANT_ADD(failnth, fabric_format) { .op = 17 };
 FIXTURE_VARIANT_ADD(failnth, debugfs) { .op = 18 };
 
-TEST_F_TIMEOUT(failnth, every_fault, 200)
+TEST_F(failnth, every_fault)
 {
 	const struct op *op = &ops[variant->op];
 	struct env *e = &self->e;

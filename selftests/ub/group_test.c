@@ -439,7 +439,7 @@ TEST_F(group, leaving)
 	EXPECT_EQ(m[0].bar.out_lost.reason, UB_REASON_LEFT);
 }
 
-TEST_F_TIMEOUT(group, two_hundred, 120)
+TEST_F(group, two_hundred)
 {
 	struct member *m = self->m;
 	__u32 handle[256];
@@ -529,7 +529,7 @@ TEST_F(group, pages_are_not_inherited)
 }
 
 /* A member that spoils its group ends or delays it, and nothing else. */
-TEST_F_TIMEOUT(group, spoiled_pages, 60)
+TEST_F(group, spoiled_pages)
 {
 	struct member *m = self->m;
 	__u64 key[2], i, x = 88172645463325252ULL;

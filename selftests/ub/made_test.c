@@ -154,7 +154,7 @@ static int agreeing_process(void *ctx)
  * Killed after it agreed to shrink, before it joined the new group: its word is
  * final and does not tell, and its file stays open. The others hear it in time.
  */
-TEST_F_TIMEOUT(made, agreed_to_shrink_and_died, 60)
+TEST_F(made, agreed_to_shrink_and_died)
 {
 	struct agreed *a = shared_page();
 	struct ub_member_line *line;

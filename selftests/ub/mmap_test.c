@@ -441,7 +441,7 @@ static int step_touch(struct member *m)
 	return 0;
 }
 
-TEST_F_TIMEOUT(map, revoke_under_load, 60)
+TEST_F(map, revoke_under_load)
 {
 	struct sigaction sa = { .sa_handler = loop_caught };
 	struct toucher t = { .p = self->p };

@@ -402,7 +402,7 @@ static int step_add_user(struct member *m)
 	return 0;
 }
 
-TEST_F_TIMEOUT(xfer, exact_sums, 120)
+TEST_F(xfer, exact_sums)
 {
 	static int (* const step[])(struct member *) = {
 		step_add_call, step_add_cas, step_add_kernel, step_add_user,

@@ -4,9 +4,11 @@
 # Makefile at the top, where it is run. An installed ubrig looks for ubrig-init
 # and fetch-kernel beside itself, then in ../libexec/ub.
 
+BUILD ?= build
+
 UBRIG_DIR := tools/ubrig
-UBRIG_OUT := build/tools
-UBRIG_OBJ := build/obj/ubrig
+UBRIG_OUT := $(BUILD)/tools
+UBRIG_OBJ := $(BUILD)/obj/ubrig
 
 UBRIG_SRCS := ubrig opts run up daemon daemon_ops status client \
 	      control rig node qemu job command output \
