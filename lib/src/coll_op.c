@@ -9,6 +9,12 @@
 #include <string.h>
 
 /* to[i] may be left[i]; elements do not depend on each other. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 #define KERNEL(name, type, expr)					\
 static void name(void *to, const void *left, const void *right, size_t n)\
 {									\
@@ -16,7 +22,7 @@ static void name(void *to, const void *left, const void *right, size_t n)\
 	type *t = to;							\
 	size_t i;							\
 									\
-	_Pragma("GCC ivdep")						\
+	INDEPENDENT							\
 	for (i = 0; i < n; i++) {					\
 		const type a = l[i], b = r[i];				\
 									\

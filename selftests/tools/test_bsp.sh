@@ -41,8 +41,7 @@ marked()
 }
 
 # wait_marked NUMBER: until so many of a program's processes are there
-wait_# This shell must not export the mark: whatever looks for it would be found too.
-marked()
+wait_marked()
 {
 	local i
 	for i in $(seq 200); do
