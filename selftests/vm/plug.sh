@@ -92,7 +92,7 @@ node_is() { u exec 1 -- "$top/build/tools/ubfab" node show "ubfab$2" node 0 | gr
 unplugged()
 {
 	start 0 -- "$tests/unplug_test" "/dev/ubfab$1"
-	until_line '# up$' && u unplug 0 "$1" && ended 0 && until_true node_is left "$1" &&
+	until_line '# up$' && u unplug 0 "$1" && ended 0 && until_true node_is "down reason left" "$1" &&
 		! there "$1"
 }
 
