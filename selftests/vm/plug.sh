@@ -6,6 +6,7 @@
 # errors, peers are told, programs on both nodes work again afterwards. KTAP.
 #
 # usage: plug.sh [NAME...]	only these tests
+#	UB_VM_RIG	more words for ubrig
 set -u
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
@@ -80,8 +81,9 @@ ended()
 
 t_up()
 {
-	u up -n 2 --hotplug --devices 2 --bar 1G,2M --device doorbell,plain \
-		--param ub.test_hooks=1 --param ub.detect_ms=5000
+	# shellcheck disable=SC2086 # words
+	u up -n 2 --hotplug --bar 1G,2M --device doorbell,plain \
+		--param ub.test_hooks=1 --param ub.detect_ms=5000 ${UB_VM_RIG-}
 }
 
 there() { u exec 0 -- test -c "/dev/ubfab$1"; }
