@@ -20,9 +20,11 @@
 #include "ub.h"
 #include "trace.h"
 
-/* Doorbells are hints: look again after this long, growing. */
-#define UB_SLEEP_MIN_NS		(10 * NSEC_PER_MSEC)
-#define UB_SLEEP_MAX_NS		(100 * NSEC_PER_MSEC)
+/* Rings are hints: look again after this long, doubling. */
+#define UB_RUNG_MIN_NS		(10 * NSEC_PER_MSEC)
+#define UB_RUNG_MAX_NS		(100 * NSEC_PER_MSEC)
+/* What the first sleep is doubled at most. */
+#define UB_NAPS_MAX		7U
 /* How long the ioctl alone polls before it sleeps. */
 #define UB_SPIN_NS		(20 * NSEC_PER_USEC)
 
@@ -100,24 +102,34 @@ static void sleep_end(struct ub_gmember *gm)
 }
 
 /*
+ * How long to sleep before looking again: the one rule for all transports.
+ * With bells the timer is for rings that got lost; where this node cannot be
+ * rung, or some node rings nobody, it is what ends the wait.
+ */
+static u64 nap_ns(struct ub_fabric *f, unsigned int naps)
+{
+	bool rung = f->ops->ring && !READ_ONCE(f->mute);
+	u64 first = rung ? UB_RUNG_MIN_NS : UB_TIMER_MIN_US * NSEC_PER_USEC;
+	u64 most = rung ? UB_RUNG_MAX_NS : UB_TIMER_MAX_US * NSEC_PER_USEC;
+
+	return min(first << min(naps, UB_NAPS_MAX), most);
+}
+
+/*
  * Sleep until a ring, the timer or a signal. Called without the fabric
  * entered; 0 or -EINTR.
  */
 static int sleep_once(struct ub_gmember *gm, u64 until, bool killable)
 {
 	u64 now = ktime_get_ns(), left = until > now ? until - now : 0;
-	long jiffies_left = nsecs_to_jiffies(left) + 1;
-	int err;
+	unsigned int state = killable ? TASK_KILLABLE : TASK_INTERRUPTIBLE;
+	int err = 0;
 
 	ub_stat_inc(gm, sleeps);
 	trace_ub_sleep(gm->fabric, gm->id, gm->bar.me, gm->bar.epoch);
-	if (killable) {
-		err = wait_event_killable_timeout(gm->wq, READ_ONCE(gm->rung),
-						  jiffies_left);
-		return err < 0 ? -EINTR : 0;
-	}
-	err = wait_event_interruptible_hrtimeout(gm->wq, READ_ONCE(gm->rung),
-						 ns_to_ktime(left));
+	if (!READ_ONCE(gm->rung))
+		err = __wait_event_hrtimeout(gm->wq, READ_ONCE(gm->rung),
+					     ns_to_ktime(left), state);
 	return err == -ERESTARTSYS ? -EINTR : 0;
 }
 
@@ -136,10 +148,10 @@ static int sleep_once(struct ub_gmember *gm, u64 until, bool killable)
 int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 		    int (*done)(struct ub_gmember *gm))
 {
-	u64 nap = UB_SLEEP_MIN_NS;
+	unsigned int naps;
 	int err, ret = 0;
 
-	for (;;) {
+	for (naps = 0; ; naps++) {
 		u64 now;
 
 		err = ub_file_enter(gm->file);
@@ -152,8 +164,8 @@ int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 		if (!ret && now >= timeout)
 			ret = -ETIMEDOUT;
 		if (!ret)
-			ret = sleep_once(gm, min(timeout, now + nap), killable);
-		nap = min_t(u64, nap * 2, UB_SLEEP_MAX_NS);
+			ret = sleep_once(gm, min(timeout, now + nap_ns(gm->fabric, naps)),
+					 killable);
 		sleep_end(gm);
 		err = ub_file_enter(gm->file);
 		if (err)

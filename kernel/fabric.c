@@ -194,7 +194,8 @@ static int fabric_lay_out(struct ub_fabric *f, void *mem, u64 size)
 	int err = ub_shm_geometry(size, &f->geo);
 
 	if (err) {
-		dev_err(&f->dev, "memory of %llu bytes is too small\n", size);
+		dev_err(&f->dev, "memory of %llu KiB is too small: the least is %llu KiB\n",
+			size >> 10, ub_shm_least() >> 10);
 		return err;
 	}
 	f->mem = mem;
@@ -263,6 +264,9 @@ int ub_fabric_publish(struct ub_fabric *f)
 	if (!err)
 		dev_info(&f->dev, "node %u, incarnation %llu, %s, %llu MiB\n",
 			 f->node, f->incarnation, f->transport, f->geo.size >> 20);
+	if (!err && !f->ops->ring)
+		dev_info(&f->dev, "no doorbell: sleepers look again every %u to %u us\n",
+			 UB_TIMER_MIN_US, UB_TIMER_MAX_US);
 	return err;
 }
 

@@ -54,6 +54,15 @@ static void watch_once(struct ub_fabric *f, struct ub_node_view *first,
 	}
 }
 
+/* Name the holder: its bell tells which device it sits on, 0 is one without. */
+static void say_in_use(struct ub_fabric *f, u32 index, u64 incarnation)
+{
+	u64 bell = ub_ld(&ub_shm_node_rec(f, index)->bell);
+
+	dev_err(&f->dev, "node id %u is in use: record %u, incarnation %llu, bell %#llx\n",
+		f->node, index, incarnation, bell);
+}
+
 /* Somebody with this node's id beats. */
 static bool watch_in_use(struct ub_fabric *f, const struct ub_node_view *first)
 {
@@ -65,8 +74,7 @@ static bool watch_in_use(struct ub_fabric *f, const struct ub_node_view *first)
 		if (ub_member_view(f, i, &v) && ub_view_up(&v) &&
 		    UB_NODE_ID(v.word) == f->node &&
 		    v.heartbeat != first[i].heartbeat) {
-			dev_err(&f->dev, "node id %u is in use: record %u, incarnation %llu\n",
-				f->node, i, v.incarnation);
+			say_in_use(f, i, v.incarnation);
 			return true;
 		}
 	}
@@ -205,8 +213,10 @@ static bool claim_clash(struct ub_fabric *f, u32 mine)
 		    UB_NODE_ID(v.word) != f->node)
 			continue;
 		if (ub_view_up(&v) ||
-		    (UB_NODE_STATE(v.word) == UB_NODE_CLAIMING && i < mine))
+		    (UB_NODE_STATE(v.word) == UB_NODE_CLAIMING && i < mine)) {
+			say_in_use(f, i, v.incarnation);
 			return true;
+		}
 	}
 	return false;
 }
@@ -229,7 +239,6 @@ static int attach_claim(struct ub_fabric *f)
 		return -EAGAIN;
 	if (claim_clash(f, index)) {
 		ub_cas(&rec->word, w, 0ULL);
-		dev_err(&f->dev, "node id %u is in use\n", f->node);
 		return -EADDRINUSE;
 	}
 	f->self = index;

@@ -342,6 +342,7 @@ void ub_member_tick(struct work_struct *work)
 					   struct ub_fabric, tick);
 	struct ub_shm_node *rec;
 	ktime_t now = ktime_get();
+	bool mute = false;
 	u32 i;
 
 	if (READ_ONCE(f->state) != UB_FABRIC_UP || READ_ONCE(f->paused))
@@ -356,9 +357,14 @@ void ub_member_tick(struct work_struct *work)
 		return;
 	rec = ub_shm_node_rec(f, f->self);
 	ub_swap(&rec->poke, 0ULL);
-	for (i = 0; i < f->geo.max_nodes; i++)
-		if (i != f->self)
-			watch_peer(f, i, now);
+	for (i = 0; i < f->geo.max_nodes; i++) {
+		if (i == f->self)
+			continue;
+		watch_peer(f, i, now);
+		/* Who has no bell has none to ring either. */
+		mute |= f->peer[i].alive && !ub_ld(&ub_shm_node_rec(f, i)->bell);
+	}
+	WRITE_ONCE(f->mute, mute);
 	ub_attach_tick(f);
 	f->peer[f->self].heartbeat++;
 	f->peer[f->self].seen = now;

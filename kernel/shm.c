@@ -29,12 +29,23 @@ static const struct ub_shm_tier {
 };
 
 /**
+ * ub_shm_least() - the smallest memory that has a layout
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 ub_shm_least(void)
+{
+	return tiers[ARRAY_SIZE(tiers) - 1].size;
+}
+
+/**
  * ub_shm_geometry() - where everything is in a memory of a given size
  * @size: bytes
  * @geo: gets the layout
  *
  * Context: any.
- * Return: 0, or -EINVAL when the memory is smaller than 2 MiB.
+ * Return: 0, or -EINVAL when the memory is smaller than ub_shm_least().
  */
 int ub_shm_geometry(u64 size, struct ub_shm_geo *geo)
 {

@@ -18,7 +18,7 @@ struct ub_fabric;
  *	Context: page fault, state_sem held for read; must not sleep long.
  * @ring: wake the sleepers of another node; @bell is what that node stored in
  *	its record. A hint: it may be lost. Optional; without it sleepers wake
- *	by timer. Context: any, spinlocks may be held.
+ *	by timer, on all nodes of the fabric. Context: any, spinlocks may be held.
  * @bell: what peers must give to @ring to reach this node. Required with
  *	@ring. Context: process.
  *

@@ -68,6 +68,8 @@
 
 #define UB_NO_HOME		(~0U)	/* record index not known */
 #define UB_GROUP_MEMBERS_MAX	256	/* bound of max_members of any layout */
+#define UB_TIMER_MIN_US	200U	/* sleeps that no bell ends, the first */
+#define UB_TIMER_MAX_US	20000U	/* and the longest */
 #define UB_DETECT_MS_MIN	50U
 #define UB_DETECT_MS_MAX	600000U
 
@@ -146,6 +148,7 @@ struct ub_slot_watch {
  * @tick: heartbeat
  * @last_tick: when it ran
  * @watch_from: suspect nobody for being silent before
+ * @mute: some living peer rings nobody: sleepers here wake by timer, too
  * @paused: test hook: heartbeat and calls stand still
  * @killed: test hook: leave all words alone
  * @pause_wq: calls that @paused holds
@@ -209,6 +212,7 @@ struct ub_fabric {
 	struct delayed_work tick;
 	ktime_t last_tick;
 	ktime_t watch_from;
+	bool mute;
 	bool paused;
 	bool killed;
 	wait_queue_head_t pause_wq;
@@ -424,6 +428,7 @@ void ub_fabric_fenced(struct ub_fabric *f, u16 reason);
 void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);
 
 /* ---- shm.c: layout and header ---- */
+u64 ub_shm_least(void);
 int ub_shm_geometry(u64 size, struct ub_shm_geo *geo);
 int ub_shm_open(struct ub_fabric *f);
 bool ub_shm_raise(struct ub_fabric *f);

@@ -8,6 +8,8 @@
  *  - The node id comes from a parameter, never from the device: IVPosition is
  *    the order of connecting. It serves as the doorbell's address alone.
  *  - A bell is {vector:16, IVPosition:16} plus one, so that 0 means none.
+ *  - A device without interrupts (ivshmem-plain) has no doorbell: its ops
+ *    have no ring, and the core's timer takes its place.
  *  - A doorbell is a hint. One that rings too often is masked for a while;
  *    sleepers have timers.
  *  - remove() may come while files are open: they are dead afterwards.
@@ -35,10 +37,6 @@ static int node[IVSHMEM_DEVICES] = { [0 ... IVSHMEM_DEVICES - 1] = -1 };
 static int nnodes;
 module_param_array(node, int, &nnodes, 0444);
 MODULE_PARM_DESC(node, "node ids, for devices in the order of probing; those beyond are left alone");
-
-static bool plain;
-module_param(plain, bool, 0444);
-MODULE_PARM_DESC(plain, "take devices without interrupts, too");
 
 static unsigned int flood = 20000;
 module_param(flood, uint, 0644);
@@ -184,13 +182,15 @@ static enum ub_memtype ivshmem_memtype(struct ivshmem *iv)
 static int ivshmem_attach(struct ivshmem *iv, u32 id)
 {
 	struct pci_dev *pdev = iv->pdev;
-	bool doorbell = pdev->msix_cap;
+	/* Both kinds have the same ids. */
+	bool doorbell = pci_msix_vec_count(pdev) > 0;
 	int err;
 
 	iv->fabric = ub_fabric_alloc(doorbell ? &ivshmem_ops : &ivshmem_plain_ops,
 				     iv, id, THIS_MODULE);
 	if (IS_ERR(iv->fabric))
 		return PTR_ERR(iv->fabric);
+	iv->fabric->dev.parent = &pdev->dev;
 	if (doorbell) {
 		pci_set_master(pdev);
 		err = ivshmem_irq_on(iv);
@@ -231,8 +231,6 @@ static int ivshmem_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	struct ivshmem *iv;
 	int err;
 
-	if (!pdev->msix_cap && !plain)
-		return -ENODEV;
 	iv = devm_kzalloc(&pdev->dev, sizeof(*iv), GFP_KERNEL);
 	if (!iv)
 		return -ENOMEM;

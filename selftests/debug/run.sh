@@ -68,7 +68,7 @@ guest()
 vm()
 {
 	local rc names=$short
-	[ -z "${UB_LONG-}" ] || names=$(awk '!/^#/ && NF && $1 != "ub-loop" { print $1 }' selftests/vm/tests)
+	[ -z "${UB_LONG-}" ] || names=$(awk '!/^#/ && NF && $1 != "ub-loop" && $1 !~ /\+/ { print $1 }' selftests/vm/tests)
 	# shellcheck disable=SC2086 # words
 	UB_VM_RIG="--kernel-dir $kernel --modules $out/kernel --mem 1024 --boot-timeout 600" \
 		UB_VM_WRAP=$top/selftests/debug/leaks.sh \

@@ -41,6 +41,7 @@ TESTS=(
 	run_ends_with_ctrl_c
 	run_killed_leaves_no_vm
 	run_as_normal_user
+	run_gives_several_devices
 	up_and_status
 	exec_on_one_and_all
 	exec_sees_new_host_files
@@ -173,6 +174,27 @@ run_shares_memory_exactly()
 	first_run
 	want "tokens" "$(grep -c '\] token went round$' "$TMP/first.out")" 2 &&
 		want "sums" "$(grep -c '\] sum is exact$' "$TMP/first.out")" 2
+}
+
+# Kind, size and place of each: slot, BAR 2, and whether it has vectors.
+run_gives_several_devices()
+{
+	local script out
+
+	script='cd /sys/bus/pci/devices && for d in *; do
+		[ "$(cat $d/vendor $d/device | xargs)" = "0x1af4 0x1110" ] || continue
+		set -- $(sed -n 3p $d/resource)
+		cap=$(od -An -tu1 -j52 -N1 $d/config)
+		echo "$d $((($2 - $1 + 1) >> 20)) $((cap != 0))"
+	done; nproc'
+	out=$(run -n 2 --no-tag --smp 1,2 --bar 64M,2M --device doorbell,plain --devices 3 -- \
+		sh -c "$script" | sort | uniq -c | sed 's/^ *//')
+	want "devices and CPUs" "$out" "2 0000:00:10.0 64 1
+2 0000:00:11.0 64 0
+2 0000:00:12.0 2 0
+2 0000:00:13.0 2 0
+1 1
+1 2"
 }
 
 run_puts_the_memory_above_4g()
@@ -429,6 +451,9 @@ errors_name_the_remedy()
 {
 	rig exec -- true 2>&1 | grep -q "ubrig up --name $NAME" &&
 		"$UBRIG" run --bar 3M -- true 2>&1 | grep -q "power of two.*3M" &&
+		"$UBRIG" run --bar 1G,3M -- true 2>&1 | grep -q "power of two.*3M" &&
+		"$UBRIG" run --device bell -- true 2>&1 | grep -q "doorbell or plain, not 'bell'" &&
+		"$UBRIG" run --devices 9 -- true 2>&1 | grep -q "from 1 to 8, not '9'" &&
 		"$UBRIG" run --modules /nonexistent -- true 2>&1 | grep -q /nonexistent &&
 		"$UBRIG" frobnicate 2>&1 | grep -q "no verb 'frobnicate'" &&
 		"$UBRIG" run -n 2 2>&1 | grep -q "after '--'"

@@ -10,7 +10,8 @@
 # nodes' documents are complete and without failure, and ubrig ends well: a
 # splat or panic in a guest's kernel fails it.
 #
-# usage: run.sh [NAME...]	only these lines
+# usage: run.sh [NAME...]	only these lines; without, those with a "+" only
+#				with UB_LONG=1
 #	UB_VM_RIG	more words for ubrig, UB_VM_WRAP a program that runs the
 #			programs
 
@@ -29,9 +30,10 @@ trap 'exit 143' TERM HUP
 rows()
 {
 	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' $table |
-		awk -v names="$*" '
+		awk -v names="$*" -v long="${UB_LONG-}" '
 			BEGIN { n = split(names, want) }
-			{ hit = !n; for (i = 1; i <= n; i++) hit += $1 == want[i] }
+			{ hit = !n && (long || !/^[^ \t]*\+/); sub(/\+/, "", $1)
+			  for (i = 1; i <= n; i++) hit += $1 == want[i] }
 			hit'
 }
 

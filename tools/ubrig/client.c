@@ -102,6 +102,8 @@ int client_verb(struct opts *o)
 	} else {
 		buf_str(&b, o->verb);
 		buf_str(&b, o->json ? "json" : target);
+		if (o->nwords > 1)
+			buf_str(&b, o->words[1]);
 		chan_send(&q.chan, UBRIG_CTL_OP, 0, b.data, b.len);
 		buf_free(&b);
 	}

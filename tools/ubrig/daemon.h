@@ -20,6 +20,7 @@ struct client {
 	struct job *job;
 	enum wait_for wait;
 	struct node *node;	/* that we wait for */
+	const char *word;	/* second operand of what it asks, or "" */
 	struct client *next;
 };
 

@@ -5,6 +5,7 @@
  * Invariant: an operation that does not fit the node's state is refused, and
  * changes nothing.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ static void op_pause(struct client *c, struct node *n)
 	}
 	c->wait = WAIT_MONITOR;
 	c->node = n;
-	qmp_run(&n->qmp, "stop", stop_done, n);
+	qmp_run(&n->qmp, "stop", NULL, -1, stop_done, n);
 }
 
 static void op_freeze(struct client *c, struct node *n)
@@ -101,7 +102,53 @@ static void op_resume(struct client *c, struct node *n)
 	}
 	c->wait = WAIT_MONITOR;
 	c->node = n;
-	qmp_run(&n->qmp, "cont", cont_done, n);
+	qmp_run(&n->qmp, "cont", NULL, -1, cont_done, n);
+}
+
+/* The device that a plug or unplug means, or -1 when it was refused. */
+static int plug_device(struct client *c, struct node *n, bool plugged)
+{
+	const struct opts *o = c->d->rig.opts;
+	char *end;
+	long i = strtol(*c->word ? c->word : "0", &end, 10);
+
+	if (*end || i < 0 || i >= o->devices)
+		client_refuse(c, "there is no device '%s': they are 0 to %d", c->word,
+			      o->devices - 1);
+	else if (!o->hotplug)
+		client_refuse(c, "this rig has no root ports: 'ubrig up --hotplug'");
+	else if (n->state != NODE_READY || n->paused || n->frozen)
+		client_refuse(c, "n%d is %s", n->index, node_state_name(n));
+	else if (n->plug.done)
+		client_refuse(c, "n%d is plugging or unplugging another", n->index);
+	else if (n->dev[i].plugged != plugged)
+		client_refuse(c, "n%d: device %ld is %s already", n->index, i,
+			      plugged ? "unplugged" : "plugged");
+	else
+		return i;
+	return -1;
+}
+
+static void op_plug(struct client *c, struct node *n)
+{
+	int device = plug_device(c, n, false);
+
+	if (device < 0)
+		return;
+	c->wait = WAIT_MONITOR;
+	c->node = n;
+	node_plug(n, device, monitor_done);
+}
+
+static void op_unplug(struct client *c, struct node *n)
+{
+	int device = plug_device(c, n, true);
+
+	if (device < 0)
+		return;
+	c->wait = WAIT_MONITOR;
+	c->node = n;
+	node_unplug(n, device, monitor_done);
 }
 
 static void op_dmesg(struct client *c, struct node *n)
@@ -148,11 +195,13 @@ static const struct {
 	{ "freeze", op_freeze },
 	{ "resume", op_resume },
 	{ "dmesg", op_dmesg },
+	{ "plug", op_plug },
+	{ "unplug", op_unplug },
 };
 
 void client_op(struct client *c, const char *buf, uint32_t len)
 {
-	const char *verb = buf, *arg;
+	const char *verb = buf, *end = buf + len, *arg;
 	struct node *n;
 	size_t i;
 
@@ -160,7 +209,8 @@ void client_op(struct client *c, const char *buf, uint32_t len)
 		client_refuse(c, "bad request");
 		return;
 	}
-	arg = strlen(verb) + 1 < len ? verb + strlen(verb) + 1 : "";
+	arg = verb + strlen(verb) + 1 < end ? verb + strlen(verb) + 1 : "";
+	c->word = *arg && arg + strlen(arg) + 1 < end ? arg + strlen(arg) + 1 : "";
 	if (!strcmp(verb, "status")) {
 		op_status(c, !strcmp(arg, "json"));
 		return;

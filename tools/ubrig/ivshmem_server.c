@@ -25,24 +25,8 @@
 static int send_one(int sock, int64_t value, int fd)
 {
 	int64_t le = htole64(value);
-	struct iovec iov = { .iov_base = &le, .iov_len = sizeof(le) };
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
-	} c = { 0 };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *h;
 
-	if (fd >= 0) {
-		m.msg_control = c.room;
-		m.msg_controllen = sizeof(c.room);
-		h = CMSG_FIRSTHDR(&m);
-		h->cmsg_level = SOL_SOCKET;
-		h->cmsg_type = SCM_RIGHTS;
-		h->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(h), &fd, sizeof(int));
-	}
-	return sendmsg(sock, &m, MSG_NOSIGNAL) == sizeof(le) ? 0 : -1;
+	return send_with_fd(sock, &le, sizeof(le), fd) == sizeof(le) ? 0 : -1;
 }
 
 /* A peer that reads nothing (stopped) misses notices; it is told of it. */

@@ -115,7 +115,7 @@ void node_boot(struct node *n)
 {
 	struct rig *r = n->rig;
 	struct qemu_fds q;
-	int qmp, serial, agent, err;
+	int qmp, serial, agent, err, i;
 	char *text, *log = NULL, *errlog = NULL;
 
 	n->paused = n->frozen = n->killed = n->leaving = false;
@@ -127,7 +127,11 @@ void node_boot(struct node *n)
 	pair(&serial, &q.serial);
 	pair(&agent, &q.agent);
 	pair(&err, &q.err);
-	q.ivshmem = ivshmem_join(&r->ivshmem, &n->peer);
+	for (i = 0; i < r->opts->devices; i++) {
+		n->dev[i] = (struct device){ .plugged = true, .plugs = 1 };
+		q.ivshmem[i] = r->opts->plain[i] ? -1 :
+			       ivshmem_join(&r->mem[i], &n->dev[i].peer);
+	}
 	text = xasprintf("%d", n->index);
 	q.node_cfg = text_fd(text);
 	free(text);
@@ -139,7 +143,9 @@ void node_boot(struct node *n)
 	close(q.serial);
 	close(q.agent);
 	close(q.err);
-	close(q.ivshmem);
+	for (i = 0; i < r->opts->devices; i++)
+		if (q.ivshmem[i] >= 0)
+			close(q.ivshmem[i]);
 	close(q.node_cfg);
 	close(q.boot_cfg);
 
@@ -158,6 +164,8 @@ void node_boot(struct node *n)
 	console_open(&n->err, err, errlog);
 	free(log);
 	free(errlog);
+	n->qmp.event = node_qmp_event;
+	n->qmp.arg = n;
 	qmp_open(&n->qmp, qmp);
 	n->agent.frame = agent_frame;
 	n->agent.arg = n;
@@ -215,6 +223,7 @@ void node_reaped(struct node *n, int status)
 	n->pid = 0;
 	chan_close(&n->agent);
 	qmp_close(&n->qmp);
+	node_plug_over(n, "QEMU ended");
 	console_drain(&n->err);
 	console_drain(&n->con);
 	n->paused = n->frozen = false;

@@ -19,6 +19,7 @@ enum {
 	OPT_BOOT_TIMEOUT, OPT_MODULES, OPT_NO_MODULE, OPT_PARAM, OPT_ENV,
 	OPT_KEEP_LOGS, OPT_KERNEL, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
 	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU, OPT_ROOT, OPT_INIT,
+	OPT_DEVICES, OPT_DEVICE, OPT_HOTPLUG,
 };
 
 static const struct option long_options[] = {
@@ -27,6 +28,9 @@ static const struct option long_options[] = {
 	{ "smp", required_argument, NULL, OPT_SMP },
 	{ "mem", required_argument, NULL, OPT_MEM },
 	{ "bar", required_argument, NULL, OPT_BAR },
+	{ "devices", required_argument, NULL, OPT_DEVICES },
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "hotplug", no_argument, NULL, OPT_HOTPLUG },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "boot-timeout", required_argument, NULL, OPT_BOOT_TIMEOUT },
 	{ "modules", required_argument, NULL, OPT_MODULES },
@@ -56,8 +60,14 @@ static const char boot_help[] =
 	"  --nodes ID,ID,...    their fabric node ids (default 0,1,...)\n"
 	"  --lanes K            tell the program to use K lanes (UB_LANES)\n"
 	"  --machine FILE       machine file (UB_MACHINE)\n"
-	"  --smp C, --mem MiB   CPUs (1) and memory (512) of each node\n"
-	"  --bar SIZE           shared memory, a power of two, K M G (1G)\n"
+	"  --smp C,..           CPUs of each node (1); the last is for all that follow\n"
+	"  --mem MiB            memory of each node (512)\n"
+	"  --bar SIZE,..        shared memory, a power of two, K M G (1G), of each device;\n"
+	"                       the last is for all that follow\n"
+	"  --device KIND,..     doorbell (default) or plain, likewise\n"
+	"  --devices N          ivshmem devices of each node, a memory each (default: as\n"
+	"                       many as --bar or --device names)\n"
+	"  --hotplug            behind root ports, for plug and unplug\n"
 	"  --modules DIR        folder of ub.ko and ivshmem/ub_ivshmem.ko\n"
 	"  --no-module          load no module\n"
 	"  --param M.KEY=VALUE  parameter of module M (ub, ub_ivshmem)\n"
@@ -113,6 +123,11 @@ static const struct {
 	  false, false, true, 1, 1, false },
 	{ "boot", "NODE", "Starts a node again that was killed or died.",
 	  false, false, true, 1, 1, false },
+	{ "unplug", "NODE [DEVICE]",
+	  "Takes an ivshmem device away (device 0); returns when the guest let go of it.",
+	  false, false, true, 1, 2, false },
+	{ "plug", "NODE [DEVICE]", "Puts it back, as a new peer.",
+	  false, false, true, 1, 2, false },
 	{ "status", "[--json]", "Tells the state of each node.",
 	  false, false, true, 0, 0, false },
 	{ "dmesg", "NODE",
@@ -219,6 +234,64 @@ static uint64_t size(const struct opts *o, const char *s)
 	return v;
 }
 
+/* The words of "A,B,..", of which the last stands for all up to @max. */
+static int list_of(const struct opts *o, const char *name, char *arg,
+		   char **word, int max)
+{
+	char *save = NULL, *w;
+	int i, n = 0;
+
+	for (w = strtok_r(arg, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+		if (n == max)
+			usage(o, "%s takes at most %d values", name, max);
+		word[n++] = w;
+	}
+	if (!n)
+		usage(o, "%s needs a value", name);
+	for (i = n; i < max; i++)
+		word[i] = word[n - 1];
+	return n;
+}
+
+static void at_least_devices(struct opts *o, int n)
+{
+	if (n > o->devices)
+		o->devices = n;
+}
+
+static void bars(struct opts *o, char *arg)
+{
+	char *word[MAX_DEVICES];
+	int i;
+
+	at_least_devices(o, list_of(o, "--bar", arg, word, MAX_DEVICES));
+	for (i = 0; i < MAX_DEVICES; i++)
+		o->bar[i] = size(o, word[i]);
+}
+
+static void kinds(struct opts *o, char *arg)
+{
+	char *word[MAX_DEVICES];
+	int i;
+
+	at_least_devices(o, list_of(o, "--device", arg, word, MAX_DEVICES));
+	for (i = 0; i < MAX_DEVICES; i++) {
+		if (strcmp(word[i], "plain") && strcmp(word[i], "doorbell"))
+			usage(o, "--device is doorbell or plain, not '%s'", word[i]);
+		o->plain[i] = !strcmp(word[i], "plain");
+	}
+}
+
+static void cpus(struct opts *o, char *arg)
+{
+	char *word[MAX_NODES];
+	int i;
+
+	list_of(o, "--smp", arg, word, MAX_NODES);
+	for (i = 0; i < MAX_NODES; i++)
+		o->smp[i] = number(o, "--smp", word[i], 1, 64);
+}
+
 static void node_ids(struct opts *o, const char *s)
 {
 	char *copy = xstrdup(s), *word, *save = NULL;
@@ -300,13 +373,22 @@ static void one_option(struct opts *o, int c, char *arg, int *n)
 		o->machine = full_path(o, "--machine", arg);
 		break;
 	case OPT_SMP:
-		o->smp = number(o, "--smp", arg, 1, 64);
+		cpus(o, arg);
 		break;
 	case OPT_MEM:
 		o->mem = number(o, "--mem", arg, 128, 1 << 20);
 		break;
 	case OPT_BAR:
-		o->bar = size(o, arg);
+		bars(o, arg);
+		break;
+	case OPT_DEVICES:
+		at_least_devices(o, number(o, "--devices", arg, 1, MAX_DEVICES));
+		break;
+	case OPT_DEVICE:
+		kinds(o, arg);
+		break;
+	case OPT_HOTPLUG:
+		o->hotplug = true;
 		break;
 	case OPT_TIMEOUT:
 		o->timeout = seconds(o, "--timeout", arg);
@@ -421,9 +503,13 @@ void opts_parse(struct opts *o, int argc, char **argv)
 	int v, c, i, n = 0, end = argc;
 
 	*o = (struct opts){
-		.name = "default", .smp = 1, .mem = 512, .bar = 1ULL << 30,
+		.name = "default", .mem = 512, .devices = 1,
 		.boot_timeout = 120, .accel = "auto", .tag = -1,
 	};
+	for (i = 0; i < MAX_NODES; i++)
+		o->smp[i] = 1;
+	for (i = 0; i < MAX_DEVICES; i++)
+		o->bar[i] = 1ULL << 30;
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "help")) {
 		opts_help(argc > 2 ? argv[2] : NULL);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define MAX_NODES 64
+#define MAX_DEVICES 8	/* as many as ub_ivshmem takes */
 
 struct opts {
 	const char *verb;	/* run, up, exec, ... */
@@ -20,8 +21,12 @@ struct opts {
 	uint32_t ids[MAX_NODES];
 	int lanes;		/* 0: not given */
 	char *machine;
-	int smp, mem;		/* CPUs, MiB */
-	uint64_t bar;		/* bytes */
+	int smp[MAX_NODES];	/* CPUs */
+	int mem;		/* MiB */
+	int devices;
+	uint64_t bar[MAX_DEVICES];	/* bytes */
+	bool plain[MAX_DEVICES];
+	bool hotplug;
 	double timeout, boot_timeout;	/* seconds, 0: none */
 	char *modules;		/* folder on the host */
 	bool no_module;

@@ -6,9 +6,12 @@
  * or memory has a name in the file system; it dies with the thread that
  * forked it, however that ends. The ivshmem devices have fixed slots:
  *
- *	0000:00:10.0	ivshmem-doorbell, for the driver
+ *	0000:00:10.0	device 0, for the driver
  *	0000:00:11.0	ivshmem-plain, same memory, driverless: its resource2
  *			can be mapped by user programs in the guest
+ *	0000:00:12.0..	devices 1 and up, for the driver, a memory each
+ *
+ * With --hotplug a root port has the slot, and the device is behind it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +26,9 @@
 #include "proto.h"
 #include "rig.h"
 
-#define SLOT_DOORBELL	"0x10"
+#define SLOT_FIRST	0x10
 #define SLOT_PLAIN	"0x11"
+#define SLOT_OTHERS	0x12
 #define SLOT_PLAIN_BDF	"0000:00:11.0"
 
 /*
@@ -41,7 +45,7 @@
 /* A module parameter that ubrig sets by itself, unless --param names it. */
 static const struct {
 	const char *module, *key;
-	const char *value;	/* NULL: the node's id */
+	const char *value;	/* NULL: the node's id, for each device */
 } default_params[] = {
 	{ "ub",		"detect_ms",	"5000" },
 	{ "ub_ivshmem",	"node",		NULL },
@@ -75,18 +79,17 @@ static void add_params(struct buf *b, struct node *n, const char *module)
 	const struct opts *o = n->rig->opts;
 	size_t len = strlen(module), d;
 	const char *sep = "\t";
-	int i;
+	int i, dev;
 
 	for (d = 0; d < ARRAY_SIZE(default_params); d++) {
 		if (strcmp(default_params[d].module, module) ||
 		    has_param(o, module, default_params[d].key))
 			continue;
+		buf_printf(b, "%s%s=", sep, default_params[d].key);
 		if (default_params[d].value)
-			buf_printf(b, "%s%s=%s", sep, default_params[d].key,
-				   default_params[d].value);
-		else
-			buf_printf(b, "%s%s=%u", sep, default_params[d].key,
-				   n->id);
+			buf_printf(b, "%s", default_params[d].value);
+		for (dev = 0; !default_params[d].value && dev < o->devices; dev++)
+			buf_printf(b, "%s%u", dev ? "," : "", n->id);
 		sep = " ";
 	}
 	for (i = 0; i < o->nparams; i++) {
@@ -140,7 +143,7 @@ char *qemu_boot_lines(struct rig *r, struct node *n)
 }
 
 struct args {
-	char *v[160];
+	char *v[256];
 	int n;
 };
 
@@ -181,6 +184,7 @@ static void add_machine(struct args *a, struct node *n)
 	const struct rig *r = n->rig;
 	const struct opts *o = r->opts;
 	bool kvm = !strcmp(r->accel, "kvm");
+	int smp = o->smp[n->index];
 
 	add(a, "qemu-system-x86_64");
 	add_two(a, "-name", "ubrig-%s-n%d", o->name, n->index);
@@ -192,7 +196,7 @@ static void add_machine(struct args *a, struct node *n)
 	 * With one possible CPU, TCG emulates locked instructions without
 	 * atomicity, and the other VMs see torn updates of shared memory.
 	 */
-	add_two(a, "-smp", "%d,maxcpus=%d", o->smp, o->smp > 2 ? o->smp : 2);
+	add_two(a, "-smp", "%d,maxcpus=%d", smp, smp > 2 ? smp : 2);
 	add_two(a, "-m", "%d", o->mem);
 	add(a, "-nodefaults");
 	add(a, "-no-user-config");
@@ -225,16 +229,46 @@ static void add_lines(struct args *a, const struct opts *o,
 		o->root ? o->root : "/");
 }
 
+static void add_backend(struct args *a, const char *id, const struct ivshmem *mem)
+{
+	add_two(a, "-object",
+		"memory-backend-file,id=%s,share=on,size=%llu,mem-path=/proc/self/fd/%d",
+		id, (unsigned long long)mem->size, mem->memfd);
+}
+
+/* The names are those that plug.c uses. */
+static void add_device(struct args *a, const struct rig *r, int i, int fd)
+{
+	int slot = i ? SLOT_OTHERS + i - 1 : SLOT_FIRST;
+	char at[40], id[16];
+
+	snprintf(at, sizeof(at), "addr=%#x", slot);
+	if (r->opts->hotplug) {
+		add_two(a, "-device", "pcie-root-port,id=port%d,chassis=%d,slot=%d,%s",
+			i, i + 1, i + 1, at);
+		snprintf(at, sizeof(at), "bus=port%d,addr=0", i);
+	}
+	if (r->opts->plain[i]) {
+		snprintf(id, sizeof(id), "mem%d.1", i);
+		add_backend(a, id, &r->mem[i]);
+		add_two(a, "-device", "ivshmem-plain,id=ivshmem%d,memdev=%s,%s",
+			i, id, at);
+		return;
+	}
+	add_two(a, "-chardev", "socket,id=bell%d.1,fd=%d", i, fd);
+	add_two(a, "-device",
+		"ivshmem-doorbell,id=ivshmem%d,chardev=bell%d.1,vectors=%d,%s",
+		i, i, IVSHMEM_VECTORS, at);
+}
+
 static void add_memory(struct args *a, const struct rig *r,
 		       const struct qemu_fds *fds)
 {
-	add_two(a, "-chardev", "socket,id=ivshmem,fd=%d", fds->ivshmem);
-	add_two(a, "-device",
-		"ivshmem-doorbell,chardev=ivshmem,vectors=%d,addr=" SLOT_DOORBELL,
-		IVSHMEM_VECTORS);
-	add_two(a, "-object",
-		"memory-backend-file,id=bar,share=on,size=%llu,mem-path=/proc/self/fd/%d",
-		(unsigned long long)r->ivshmem.size, r->ivshmem.memfd);
+	int i;
+
+	for (i = 0; i < r->opts->devices; i++)
+		add_device(a, r, i, fds->ivshmem[i]);
+	add_backend(a, "bar", &r->mem[0]);
 	add_two(a, "-device", "ivshmem-plain,memdev=bar,addr=" SLOT_PLAIN);
 }
 
@@ -261,12 +295,12 @@ static void child(struct node *n, const struct qemu_fds *fds, char **argv,
 		  pid_t parent)
 {
 	const int keep[] = {
-		fds->qmp, fds->serial, fds->agent, fds->ivshmem, fds->node_cfg,
-		fds->boot_cfg, n->rig->ivshmem.memfd, n->rig->initrd_fd,
+		fds->qmp, fds->serial, fds->agent, fds->node_cfg,
+		fds->boot_cfg, n->rig->initrd_fd,
 	};
 	sigset_t none;
 	size_t i;
-	int null;
+	int null, d;
 
 	/* Ctrl-C is for ubrig, which then ends its VMs. */
 	setpgid(0, 0);
@@ -282,6 +316,11 @@ static void child(struct node *n, const struct qemu_fds *fds, char **argv,
 		_exit(1);
 	for (i = 0; i < ARRAY_SIZE(keep); i++)
 		set_cloexec(keep[i], 0);
+	for (d = 0; d < n->rig->opts->devices; d++) {
+		set_cloexec(n->rig->mem[d].memfd, 0);
+		if (fds->ivshmem[d] >= 0)
+			set_cloexec(fds->ivshmem[d], 0);
+	}
 	execvp(argv[0], argv);
 	fprintf(stderr, "cannot run %s: %s; install qemu-system-x86\n", argv[0],
 		strerror(errno));

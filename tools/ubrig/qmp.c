@@ -22,7 +22,20 @@ static void answer(struct qmp *q, const char *error)
 	free(c);
 }
 
-/* The greeting and events have neither "return" nor "error". */
+static void event(struct qmp *q, struct json_object *msg, const char *name)
+{
+	struct json_object *data, *dev;
+
+	if (!q->event)
+		return;
+	if (json_object_object_get_ex(msg, "data", &data) &&
+	    json_object_object_get_ex(data, "device", &dev))
+		q->event(q->arg, name, json_object_get_string(dev));
+	else
+		q->event(q->arg, name, "");
+}
+
+/* The greeting has neither "return" nor "error" nor "event". */
 static void one_message(struct qmp *q, const char *line)
 {
 	struct json_object *msg, *e, *desc;
@@ -35,6 +48,8 @@ static void one_message(struct qmp *q, const char *line)
 			  json_object_get_string(desc) : "unknown error");
 	else if (json_object_object_get_ex(msg, "return", &e))
 		answer(q, NULL);
+	else if (json_object_object_get_ex(msg, "event", &e))
+		event(q, msg, json_object_get_string(e));
 	json_object_put(msg);
 }
 
@@ -68,14 +83,13 @@ void qmp_open(struct qmp *q, int fd)
 	q->in.len = 0;
 	set_nonblock(fd);
 	loop_add(fd, EPOLLIN, ready, q);
-	qmp_run(q, "qmp_capabilities", NULL, NULL);
+	qmp_run(q, "qmp_capabilities", NULL, -1, NULL, NULL);
 }
 
-void qmp_run(struct qmp *q, const char *command, qmp_done_fn *done, void *arg)
+void qmp_run(struct qmp *q, const char *command, const char *args, int fd,
+	     qmp_done_fn *done, void *arg)
 {
 	struct qmp_cmd *c, **p;
-	struct json_object *msg;
-	const char *text;
 	char *line;
 
 	if (q->fd < 0) {
@@ -83,10 +97,8 @@ void qmp_run(struct qmp *q, const char *command, qmp_done_fn *done, void *arg)
 			done(arg, "QEMU's monitor is gone");
 		return;
 	}
-	msg = json_object_new_object();
-	json_object_object_add(msg, "execute", json_object_new_string(command));
-	text = json_object_to_json_string_ext(msg, JSON_C_TO_STRING_PLAIN);
-	line = xasprintf("%s\n", text);
+	line = xasprintf("{\"execute\":\"%s\",\"arguments\":%s}\n", command,
+			 args ? args : "{}");
 	c = xcalloc(1, sizeof(*c));
 	c->done = done;
 	c->arg = arg;
@@ -94,10 +106,9 @@ void qmp_run(struct qmp *q, const char *command, qmp_done_fn *done, void *arg)
 		;
 	*p = c;
 	/* Far below a socket buffer; a break shows as an event. */
-	if (send(q->fd, line, strlen(line), MSG_NOSIGNAL) < 0 && errno == EAGAIN)
+	if (send_with_fd(q->fd, line, strlen(line), fd) < 0 && errno == EAGAIN)
 		say("QEMU does not read its monitor");
 	free(line);
-	json_object_put(msg);
 }
 
 void qmp_close(struct qmp *q)

@@ -79,7 +79,8 @@ void rig_init(struct rig *r, struct opts *o, const struct rig_ops *ops,
 	r->accel = xstrdup(accel_probe(&r->kernel, o->accel));
 	r->tsc_khz = tsc_measure_khz();
 	r->initrd_fd = initramfs_make(&r->kernel, false);
-	ivshmem_init(&r->ivshmem, o->bar);
+	for (i = 0; i < o->devices; i++)
+		ivshmem_init(&r->mem[i], o->bar[i]);
 	r->node = xcalloc(r->n, sizeof(*r->node));
 	for (i = 0; i < r->n; i++) {
 		r->node[i].rig = r;

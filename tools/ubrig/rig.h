@@ -5,7 +5,7 @@
  *	struct rig
  *	  |- opts		what the user asked for
  *	  |- kernel		files that all guests boot from
- *	  |- ivshmem		the shared memory, and who is connected to it
+ *	  |- mem[device]	a shared memory, and who is connected to it
  *	  `- node[n]		state, QEMU's pid, and what leads into it:
  *		|- console	serial line; splats are found here
  *		|- qmp		QEMU's monitor
@@ -37,7 +37,23 @@
 enum node_state { NODE_OFF, NODE_BOOTING, NODE_READY, NODE_DEAD };
 
 struct rig;
+struct node;
 struct job;
+
+/* What a node has of one ivshmem device. */
+struct device {
+	bool plugged;
+	int64_t peer;		/* ivshmem id; of a plain device none */
+	int plugs;		/* of this boot, the first included */
+};
+
+/* What is going on with one of a node's devices. */
+struct plug {
+	void (*done)(struct node *n, const char *error);	/* NULL: nothing */
+	int device;
+	char error[256];
+	struct loop_timer limit;
+};
 
 struct node {
 	struct rig *rig;
@@ -49,7 +65,9 @@ struct node {
 	bool leaving;		/* told to power off */
 	char why[256];		/* why it is dead, for people */
 	pid_t pid;
-	int64_t peer;		/* ivshmem id of this boot */
+	struct device dev[MAX_DEVICES];
+	struct plug plug;
+	int holds;		/* descriptors that QEMU keeps for nothing */
 	int64_t born, ready;	/* ns */
 	int boots;
 	struct console con;
@@ -73,7 +91,7 @@ struct rig_ops {
 struct rig {
 	struct opts *opts;
 	struct guest_kernel kernel;
-	struct ivshmem ivshmem;
+	struct ivshmem mem[MAX_DEVICES];
 	struct node *node;
 	int n;
 	int initrd_fd;		/* memfd */
@@ -105,9 +123,21 @@ void node_poweroff(struct node *n);
 void node_reaped(struct node *n, int status);
 const char *node_state_name(const struct node *n);
 
+/*
+ * plug.c: one at a time for each node, with --hotplug. @done is called once,
+ * with what QEMU says or NULL, maybe before these return.
+ */
+void node_plug(struct node *n, int device,
+	       void (*done)(struct node *n, const char *error));
+void node_unplug(struct node *n, int device,
+		 void (*done)(struct node *n, const char *error));
+void node_plug_over(struct node *n, const char *error);
+void node_qmp_event(void *arg, const char *event, const char *device);
+
 /* qemu.c */
 struct qemu_fds {
-	int qmp, serial, agent, ivshmem, err, node_cfg, boot_cfg;
+	int qmp, serial, agent, err, node_cfg, boot_cfg;
+	int ivshmem[MAX_DEVICES];	/* -1: plain */
 };
 pid_t qemu_spawn(struct node *n, struct qemu_fds *fds);
 char *qemu_boot_lines(struct rig *r, struct node *n);

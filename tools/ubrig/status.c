@@ -21,7 +21,7 @@ static void status_json(const struct rig *r, struct buf *b)
 	ADD(top, "name", string, r->opts->name);
 	ADD(top, "accel", string, r->accel);
 	ADD(top, "kernel", string, r->kernel.image);
-	ADD(top, "bar", int64, r->ivshmem.size);
+	ADD(top, "bar", int64, r->mem[0].size);
 	for (i = 0; i < r->n; i++) {
 		const struct node *n = &r->node[i];
 
@@ -30,7 +30,7 @@ static void status_json(const struct rig *r, struct buf *b)
 		ADD(o, "node", int64, n->id);
 		ADD(o, "state", string, node_state_name(n));
 		ADD(o, "pid", int, n->pid);
-		ADD(o, "peer", int64, n->peer);
+		ADD(o, "peer", int64, n->dev[0].peer);
 		ADD(o, "age_ms", int64, age_ms(n));
 		ADD(o, "boots", int, n->boots);
 		ADD(o, "splats", int, n->con.splats);
@@ -50,7 +50,7 @@ static void status_text(const struct rig *r, struct buf *b)
 
 	buf_printf(b, "rig '%s': %d nodes by %s, %llu MiB shared\n",
 		   r->opts->name, r->n, r->accel,
-		   (unsigned long long)r->ivshmem.size >> 20);
+		   (unsigned long long)r->mem[0].size >> 20);
 	for (i = 0; i < r->n; i++) {
 		const struct node *n = &r->node[i];
 
@@ -58,7 +58,7 @@ static void status_text(const struct rig *r, struct buf *b)
 			   node_state_name(n));
 		if (n->pid)
 			buf_printf(b, "  peer %lld  pid %d  %lld s",
-				   (long long)n->peer, n->pid,
+				   (long long)n->dev[0].peer, n->pid,
 				   (long long)age_ms(n) / 1000);
 		else
 			buf_printf(b, "  (%s)", n->why);

@@ -11,7 +11,7 @@ UBRIG_OUT := $(BUILD)/tools
 UBRIG_OBJ := $(BUILD)/obj/ubrig
 
 UBRIG_SRCS := ubrig opts run up daemon daemon_ops status client \
-	      control rig node qemu job command output \
+	      control rig node plug qemu job command output \
 	      console qmp chan loop ivshmem_server kernel initramfs probe \
 	      progress tsc util
 UBRIG_INIT_SRCS := guest-init guest-agent

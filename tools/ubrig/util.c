@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -186,6 +187,28 @@ int memfd_of(const char *name, const void *data, size_t len)
 		pos += n;
 	}
 	return fd;
+}
+
+ssize_t send_with_fd(int sock, const void *data, size_t len, int fd)
+{
+	struct iovec iov = { .iov_base = (void *)data, .iov_len = len };
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c = { 0 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *h;
+
+	if (fd >= 0) {
+		m.msg_control = c.room;
+		m.msg_controllen = sizeof(c.room);
+		h = CMSG_FIRSTHDR(&m);
+		h->cmsg_level = SOL_SOCKET;
+		h->cmsg_type = SCM_RIGHTS;
+		h->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(h), &fd, sizeof(int));
+	}
+	return sendmsg(sock, &m, MSG_NOSIGNAL);
 }
 
 char *cache_dir(void)

@@ -45,6 +45,8 @@ int64_t now_ns(void);
 void set_cloexec(int fd, int on);
 void set_nonblock(int fd);
 char *read_whole_file(const char *path, size_t *len);	/* NULL and errno */
+/* As send(); the peer gets a copy of @fd unless it is -1. */
+ssize_t send_with_fd(int sock, const void *data, size_t len, int fd);
 int memfd_of(const char *name, const void *data, size_t len);
 char *cache_dir(void);
 uint32_t get_le32(const void *p);

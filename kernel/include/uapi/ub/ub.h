@@ -117,7 +117,7 @@ enum ub_memtype {
  * @out_detect_ms: silence after which a node is taken for dead
  * @out_slice: bytes of window memory of this node
  * @out_free: of them not in use
- * @out_transport: "loop", "ivshmem"
+ * @out_transport: "loop", "ivshmem", "ivshmem-plain"
  */
 struct ub_info {
 	__u32 size;
