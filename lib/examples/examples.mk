@@ -12,7 +12,7 @@ EXAMPLES_OUT := $(BUILD)/examples
 EXAMPLES_OBJ := $(BUILD)/obj/examples
 
 EXAMPLES := heat pagerank peer
-heat_SRCS := heat shape
+heat_SRCS := heat heat_recover shape
 pagerank_SRCS := pagerank shape graph
 peer_SRCS := peer
 

@@ -342,7 +342,7 @@ static int iterate(struct run *r, double *last)
 	for (it = 0; ; it++) {
 		publish(r);
 		need(ub_sync(r->sh.board), "ub_sync");
-		shape_load(&r->sh, add_up_all, r);
+		need(shape_load(&r->sh, add_up_all, r, &change), "the sums");
 		for (i = 1; i < r->nwork; i++) {
 			struct work *w = &r->work[i];
 
