@@ -130,15 +130,36 @@ t_without_recover()
 	job 137 -n 4 "$heat" "${plate[@]}" --kill 1:2:inner && grep -q 'rank 1 .*is lost' "$tmp/err"
 }
 
+# pagerank_lives STEPS ARGUMENT...: killed in some of its iterations
+pagerank_lives()
+{
+	local it
+	for it in $1; do
+		job 137 -n 4 --grace inf "$pagerank" --recover --check --kill $((it % 4)):"$it" "$graph" &&
+		has "on with 3 ranks after iteration $((it - 1))\$" &&
+		has 'largest difference [-+0-9.e]+: equal$' && has '^ 1  libc6 ' &&
+		has '^mirrors of world: [0-9]+ checkpoints, ' || return 1
+	done
+}
+
+t_pagerank_plain()
+{
+	job 0 -n 4 "$pagerank" --recover --check "$graph" &&
+	has 'largest difference [-+0-9.e]+: equal$'
+}
+
 t_usage()
 {
 	expect 2 "$ubrun" -n 2 "$heat" --kill 1:2 && expect 2 "$ubrun" -n 2 "$heat" --kill 1:2:there &&
+	expect 2 "$ubrun" -n 2 "$pagerank" --kill 1 &&
 	expect 2 "$ubrun" -n 4 --spares 1 --machine "$top/lib/machines/2x2.yaml" true &&
 	grep -q '5 ranks .* on 5 nodes' "$tmp/err" &&
 	expect 2 "$ubrun" --fabric dev --spares 1 true
 }
 
-ktap_plan 12
+its="1 2 3 10 40"
+[ -z "${UB_LONG-}" ] || its=$(seq 60)
+ktap_plan 14
 check "heat with spares that are not needed" t_undisturbed
 for where in inner outer mirror; do
 	check "heat with a spare, killed at every superstep: $where" every $where with_spare
@@ -150,5 +171,7 @@ check "heat: a spare, then the survivors" t_spare_then_survivors
 check "heat: two of four survive" t_two_survive
 check "heat: a member and its buddy lost" t_nobody_has_it
 check "heat without --recover: who is lost, and the end" t_without_recover
+check "pagerank with a mirror, undisturbed" t_pagerank_plain
+check "pagerank without the killed" pagerank_lives "$its"
 check "options" t_usage
 ktap_end
