@@ -371,10 +371,10 @@ static int create(struct ub_scope *s, const char *call, size_t bytes,
 		if (l < 0)
 			err = ub_fail(-ENOENT, "machine \"%s\" has no level \"%s\"",
 				      s->ctx->machine.title, level);
-		else if (!(m = mirror_alloc(s->n, l)))
-			err = ub_fail(-ENOMEM, "no memory");
 		else
-			err = choose_buddies(m, s);
+			m = mirror_alloc(s->n, l);
+		if (!err)
+			err = m ? choose_buddies(m, s) : ub_fail(-ENOMEM, "no memory");
 		if (err) {
 			ub_mirror_free(m, NULL);
 			goto out;

@@ -23,7 +23,7 @@ unset UB_FABRIC UB_RANK UB_SIZE UB_SPARES UB_MACHINE UB_STATS
 
 steps=6
 [ -z "${UB_LONG-}" ] || steps=40
-plate=(--n 37 --cols 29 --inner 5 --outer $steps --check)
+plate=(--n 37 --cols 29 --inner 5 --outer "$steps" --check)
 graph=$("$top/lib/examples/debian-graph" --extract -o "$tmp/graph.txt")
 
 # job STATUS ARGUMENT...: of ubrun; output in $tmp/out
