@@ -438,12 +438,14 @@ static void run(struct plate *p)
 {
 	int err = heat_begin(p);
 
-	while (!err && p->step < p->o->outer) {
+	while (err ? err == -EOWNERDEAD && p->o->recover : p->step < p->o->outer) {
+		if (err) {
+			err = heat_go_on(p);
+			continue;
+		}
 		err = outer_step(p);
 		if (!err)
 			tell(p);
-		while (err == -EOWNERDEAD && p->o->recover)
-			err = heat_go_on(p);
 	}
 	need(err, "a superstep");
 }

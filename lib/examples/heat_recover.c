@@ -155,6 +155,9 @@ static int move_rows(struct plate *p, const struct shape *sh, struct ub_win *win
 	struct head was;
 	int err;
 
+	/* Nobody had one yet: the begin of all, which is zero. */
+	if (!p->win)
+		return 0;
 	err = ub_win_mirror_get(p->win, p->sh.at[p->sh.me].rank, 0, &was, sizeof(was));
 	for (r = from; !err && r < to; r++)
 		err = old_row(p, &was, r, mem + heat_grid(p, sh, sh->me, 0, r - from));
@@ -173,7 +176,7 @@ static int resettle(struct plate *p, struct ub_scope *survivors)
 	int err;
 
 	/* A spare that had not got its part yet can give nothing: one less. */
-	if (!p->win)
+	if (!p->win && ub_rejoined(p->sh.ctx))
 		return -ENODATA;
 	err = shape_build(&sh, p->o->level);
 	if (!err)
@@ -206,6 +209,7 @@ static void tell(const struct plate *p, const char *who)
 	if (shape_rank(&p->sh) == 0)
 		printf("a member was lost: on with %s at outer step %d\n", who,
 		       p->step + 1);
+	fflush(stdout);
 }
 
 int heat_go_on(struct plate *p)
@@ -239,8 +243,6 @@ int heat_begin(struct plate *p)
 		err = refit(p);
 		if (!err)
 			tell(p, "a spare");
-		while (err == -EOWNERDEAD)
-			err = heat_go_on(p);
 		return err;
 	}
 	shape_print(&p->sh, "heat");

@@ -378,14 +378,14 @@ static void parse(struct opts *o, int argc, char **argv)
 static double run(struct run *r)
 {
 	double last = 0.0;
-	int err = plan(r);
+	int err;
 
-	if (!err)
-		err = keep_begin(r);
+	need(plan(r), "the plan");
+	err = keep_begin(r);
 	for (;;) {
 		if (!err)
 			err = iterate(r, &last);
-		if (err != -EOWNERDEAD || !r->kept)
+		if (err != -EOWNERDEAD || !r->o->recover)
 			break;
 		err = go_on(r);
 	}
@@ -419,6 +419,7 @@ int main(int argc, char **argv)
 	r.born = shape_rank(&r.sh);
 	if (r.born == 0)
 		printf("%s: %u nodes, %zu edges\n", o.file, r.g.n, r.g.edges);
+	fflush(stdout);
 	change = run(&r);
 	if (shape_rank(&r.sh) == 0)
 		printf("%d iterations, last change %.2e\n", r.it, change);

@@ -78,9 +78,12 @@ static int kept_of(const struct run *old, int pos, size_t off, void *to, size_t 
 /* The own nodes' ranks, from whoever had them. */
 static int load(struct run *r, const struct run *old)
 {
-	struct state s;
-	int pos, err = kept_of(old, 0, 0, &s, sizeof(s));
+	struct state s = { 0 };
+	int pos, err = 0;
 
+	/* All have a window or none has. */
+	if (old->kept)
+		err = kept_of(old, 0, 0, &s, sizeof(s));
 	if (err || !s.it) {
 		begin(r);
 		return err;
@@ -149,5 +152,6 @@ int go_on(struct run *r)
 	if (shape_rank(&r->sh) == 0)
 		printf("a member was lost: on with %d ranks after iteration %d\n",
 		       r->sh.n, r->it);
+	fflush(stdout);
 	return 0;
 }

@@ -29,6 +29,8 @@ extern "C" {
  *	vertex of it
  * @win: gets the window, zeroed, which also is its first checkpoint
  *
+ * When it returns 0 to one member, all have made the window.
+ *
  * Return: 0; -ENOENT no such level; -EINVAL all members are at one vertex of it,
  * or they gave different ones; -ENOSPC, -ENOMEM with a text that has the sizes
  */
