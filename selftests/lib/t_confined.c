@@ -8,7 +8,7 @@
 
 #define MEMBERS	4
 #define BEFORE	4000		/* inner syncs that are measured first */
-#define MOST	200000
+#define MOST	2000000
 #define HELD_MS	400		/* how long it goes on at least after the death */
 #define TIMES	3		/* slower than that is delayed */
 
@@ -40,28 +40,26 @@ static uint64_t median(uint64_t *t, uint64_t n)
 /* The board that nothing happens to. */
 static int other_board(struct ub_scope *world, struct ub_scope *board)
 {
-	bool clock = ub_rank(board) == 0;
-	uint64_t n = 0, from, on = 1;
+	bool clock = ub_rank(board) == 0;	/* the other one only takes part */
+	uint64_t from, on = 1;
+	int i, n = 0;
 
-	while (n < BEFORE) {
+	for (i = 0; i < BEFORE; i++) {
 		from = t_now();
 		T_CHECK(!ub_sync(board));
-		told->before[n++] = clock ? t_now() - from : told->before[n];
+		if (clock)
+			told->before[i] = t_now() - from;
 	}
-	T_CHECK(!ub_sync(board));
 	if (clock)
 		told->measured = 1;
-	/* On both members the first one's clock says when it is enough. */
-	for (n = 0; on && n < MOST; n++) {
-		bool more = !told->heard ||
-			    t_now() - told->died < HELD_MS * 1000000ULL;
+	while (on) {
+		bool more = n < MOST && (!told->heard ||
+			    t_now() - told->died < HELD_MS * 1000000ULL);
 
 		from = t_now();
 		T_CHECK(!ub_sync_reduce(board, UB_OR, clock && more, &on));
-		if (!clock || !told->died)
-			n -= clock && n;
-		else
-			told->after[n] = t_now() - from;
+		if (clock && told->died && more)
+			told->after[n++] = t_now() - from;
 	}
 	if (clock)
 		told->syncs = n;
