@@ -152,7 +152,9 @@ static bool undisturbed(void)
 
 static void at(int members, long us)
 {
-	while (told->ready < members)
+	uint64_t until = t_now() + 30000000000ULL;
+
+	while (told->ready < members && t_now() < until)
 		usleep(50);
 	usleep(us);
 }
