@@ -12,8 +12,8 @@ EXAMPLES_OUT := $(BUILD)/examples
 EXAMPLES_OBJ := $(BUILD)/obj/examples
 
 EXAMPLES := heat pagerank peer
-heat_SRCS := heat shape
-pagerank_SRCS := pagerank shape graph
+heat_SRCS := heat heat_recover shape
+pagerank_SRCS := pagerank pagerank_plan pagerank_recover shape graph
 peer_SRCS := peer
 
 EXAMPLES_BSP := $(patsubst $(EXAMPLES_DIR)/bsp/%.c,%,\

@@ -17,44 +17,21 @@
  * grid and writes the other, and rows are put into the halo that the outer
  * superstep under way does not read.
  *
- * A rank's window: halo[2][upper, lower], then grid[2][rows], in rows of
- * stride doubles that begin and end with the plate's fixed rim.
+ * A rank's window: where it stands, halo[2][upper, lower], then grid[2][rows], in
+ * rows of stride doubles that begin and end with the plate's fixed rim. With
+ * --recover each outer superstep ends in a checkpoint: heat_recover.c.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "shape.h"
+#include "heat.h"
 
 #define HOT	100.0		/* the upper rim; the others are 0 */
-#define ALIGN	8		/* doubles in a cache line */
-
-struct opts {
-	size_t rows;
-	size_t cols;
-	int inner;
-	int outer;
-	bool check;
-	bool stats;
-	const char *level;
-};
-
-struct plate {
-	const struct opts *o;
-	struct shape sh;
-	struct ub_win *win;
-	size_t stride;		/* doubles of a row */
-	size_t rows;		/* own */
-	int cur;		/* the grid that is read */
-	int halo;		/* the halo that is read */
-	double *rim;		/* upper rim; a row of 0 follows it */
-};
-
-enum side { UPPER, LOWER };
 
 static const char usage_text[] =
 "Usage: heat [OPTION]...\n"
@@ -66,22 +43,27 @@ static const char usage_text[] =
 "  --outer STEPS   exchanges (100)\n"
 "  --check         compute it again on one rank and compare every bit\n"
 "  --no-stats      do not print the table of time per level\n"
-"  --level NAME    level of the machine that is a board (board)\n";
+"  --level NAME    level of the machine that is a board (board)\n"
+"  --recover       go on when a member is lost: with a spare in its place, or\n"
+"                  without it; each rank's part has a mirror on another board\n"
+"  --kill R:S:W    rank R kills itself in outer step S: W is inner (between sweeps),\n"
+"                  outer (before the sync) or mirror (before the checkpoint)\n";
 
-static size_t rows_of(const struct plate *p, int pos)
+size_t heat_rows(const struct plate *p, const struct shape *sh, int pos)
 {
-	return shape_begin(&p->sh, p->o->rows, pos + 1) -
-	       shape_begin(&p->sh, p->o->rows, pos);
+	return shape_begin(sh, p->o->rows, pos + 1) -
+	       shape_begin(sh, p->o->rows, pos);
 }
 
-static size_t halo_off(const struct plate *p, int halo, enum side side)
+size_t heat_halo(const struct plate *p, int halo, enum side side)
 {
-	return (2 * halo + side) * p->stride;
+	return HEAD + (2 * halo + side) * p->stride;
 }
 
-static size_t grid_off(const struct plate *p, int pos, int grid, size_t row)
+size_t heat_grid(const struct plate *p, const struct shape *sh, int pos, int grid,
+		 size_t row)
 {
-	return (4 + grid * rows_of(p, pos) + row) * p->stride;
+	return HEAD + (4 + grid * heat_rows(p, sh, pos) + row) * p->stride;
 }
 
 /* A row of the grid that is read, of whoever stands at @pos on this board. */
@@ -89,7 +71,7 @@ static const double *read_row(const struct plate *p, int pos, size_t row)
 {
 	const double *mem = ub_win_peer(p->win, p->sh.at[pos].rank);
 
-	return mem + grid_off(p, pos, p->cur, row);
+	return mem + heat_grid(p, &p->sh, pos, p->cur, row);
 }
 
 /* The row beyond the own ones. */
@@ -104,8 +86,8 @@ static const double *beyond(const struct plate *p, enum side side)
 	if (pos == sh->n)
 		return p->rim + p->stride;
 	if (sh->at[pos].board != sh->at[sh->me].board)
-		return mem + halo_off(p, p->halo, side);
-	return read_row(p, pos, side == UPPER ? rows_of(p, pos) - 1 : 0);
+		return mem + heat_halo(p, p->halo, side);
+	return read_row(p, pos, side == UPPER ? heat_rows(p, sh, pos) - 1 : 0);
 }
 
 /* One row of a sweep; both ways of computing use this. Returns the largest
@@ -136,8 +118,8 @@ static double sweep(void *arg)
 	for (r = 0; r < p->rows; r++) {
 		row = read_row(p, p->sh.me, r);
 		down = r + 1 < p->rows ? row + p->stride : beyond(p, LOWER);
-		d = sweep_row(mem + grid_off(p, p->sh.me, !p->cur, r), up, row,
-			      down, p->o->cols);
+		d = sweep_row(mem + heat_grid(p, &p->sh, p->sh.me, !p->cur, r), up,
+			      row, down, p->o->cols);
 		change = d > change ? d : change;
 		up = row;
 	}
@@ -145,36 +127,90 @@ static double sweep(void *arg)
 }
 
 /* Gives the outermost row on @side to a neighbour on another board. */
-static void put_edge(struct plate *p, enum side side)
+static int put_edge(struct plate *p, enum side side)
 {
 	const struct shape *sh = &p->sh;
-	int pos = side == UPPER ? sh->me - 1 : sh->me + 1;
+	int pos = side == UPPER ? sh->me - 1 : sh->me + 1, err;
 	size_t row = side == UPPER ? 0 : p->rows - 1;
 
 	if (pos < 0 || pos == sh->n || sh->at[pos].board == sh->at[sh->me].board)
-		return;
-	need(ub_put(sh->world, p->win, sh->at[pos].rank,
-		    halo_off(p, !p->halo, !side) * sizeof(double),
-		    read_row(p, sh->me, row), p->stride * sizeof(double)),
-	     "ub_put");
+		return 0;
+	err = ub_put(sh->world, p->win, sh->at[pos].rank,
+		     heat_halo(p, !p->halo, !side) * sizeof(double),
+		     read_row(p, sh->me, row), p->stride * sizeof(double));
+	/* Of a neighbour that is dead the sync tells, to all alike. */
+	return err == -EOWNERDEAD ? 0 : err;
 }
 
-/* Returns the largest change of the last sweep, of all ranks. */
-static double outer_step(struct plate *p)
+/* --kill: a rank that dies, as a test of those that do not. */
+static void maybe_die(const struct plate *p, enum where where)
 {
-	double change = 0.0;
-	int i;
+	const struct death *d;
+
+	for (d = p->o->death; d < p->o->death + p->o->deaths; d++)
+		if (d->rank == p->born && d->step == p->step + 1 &&
+		    d->where == where && !ub_rejoined(p->sh.ctx))
+			raise(SIGKILL);
+}
+
+static int sweep_all(struct plate *p)
+{
+	int i, err;
 
 	for (i = 0; i < p->o->inner; i++) {
-		change = shape_load(&p->sh, sweep, p);
-		need(ub_sync(p->sh.board), "ub_sync");
+		if (i == p->o->inner / 2)
+			maybe_die(p, INNER);
+		err = shape_load(&p->sh, sweep, p, &p->change);
+		if (!err)
+			err = ub_sync(p->sh.board);
+		if (err)
+			return err;
 		p->cur = !p->cur;
 	}
-	put_edge(p, UPPER);
-	put_edge(p, LOWER);
-	need(ub_sync_max_double(p->sh.world, change, &change), "ub_sync_max_double");
+	p->swept = true;
+	return 0;
+}
+
+/* What is in the window from the next sync on: a superstep more. */
+static void mark(struct plate *p, double change)
+{
+	struct head *h = ub_win_base(p->win);
+
+	*h = (struct head){
+		.step = p->step + 1, .cur = p->cur, .halo = !p->halo, .change = change,
+	};
+}
+
+/*
+ * A superstep counts when all have it in the mirror. Until then whatever of it is
+ * done may be done again: a board that has swept keeps that, see heat_recover.c.
+ */
+static int outer_step(struct plate *p)
+{
+	double change;
+	int err = p->swept ? 0 : sweep_all(p);
+
+	if (!err)
+		err = put_edge(p, UPPER);
+	if (!err)
+		err = put_edge(p, LOWER);
+	if (err)
+		return err;
+	maybe_die(p, OUTER);
+	err = ub_sync_max_double(p->sh.world, p->change, &change);
+	if (err)
+		return err;
+	mark(p, change);
+	maybe_die(p, MIRROR);
+	if (p->o->recover)
+		err = ub_checkpoint(p->sh.world);
+	if (err)
+		return err;
+	p->last_change = change;
 	p->halo = !p->halo;
-	return change;
+	p->swept = false;
+	p->step++;
+	return 0;
 }
 
 /* ---- the same on one rank ---- */
@@ -199,8 +235,7 @@ static double sweep_board(double *to_grid, const double *grid, const double *fro
 
 static double *serial(const struct plate *p, double *last_change)
 {
-	const struct shape *sh = &p->sh;
-	size_t all = (p->o->rows + 2) * p->stride, from, to;
+	size_t all = (p->o->rows + 2) * p->stride;
 	double *grid[2], *frozen, change = 0.0, d;
 	int s, i, b, cur = 0;
 
@@ -210,14 +245,15 @@ static double *serial(const struct plate *p, double *last_change)
 	memcpy(grid[0], p->rim, p->stride * sizeof(double));
 	memcpy(grid[1], p->rim, p->stride * sizeof(double));
 	for (s = 0; s < p->o->outer; s++) {
+		const struct era *e = heat_era(p, s);
+
 		memcpy(frozen, grid[cur], all * sizeof(double));
 		for (i = 0; i < p->o->inner; i++) {
 			change = 0.0;
-			for (b = 0; b < sh->nboards; b++) {
-				from = shape_begin(sh, p->o->rows, sh->first[b]);
-				to = shape_begin(sh, p->o->rows, sh->first[b + 1]);
+			for (b = 0; b < e->nboards; b++) {
 				d = sweep_board(grid[!cur], grid[cur], frozen,
-						p->stride, p->o->cols, from, to);
+						p->stride, p->o->cols,
+						e->begin[b], e->begin[b + 1]);
 				change = d > change ? d : change;
 			}
 			cur = !cur;
@@ -256,7 +292,7 @@ static bool same_bits(struct plate *p, const double *got, double got_change)
 }
 
 /* Rank 0 gets everybody's rows. Returns whether the check passed, on all. */
-static bool check(struct plate *p, double change)
+static bool check(struct plate *p)
 {
 	const struct shape *sh = &p->sh;
 	uint64_t bad = 0;
@@ -267,13 +303,13 @@ static bool check(struct plate *p, double change)
 		all = need_mem(p->o->rows * p->stride, sizeof(double));
 	for (pos = 0; all && pos < sh->n; pos++)
 		need(ub_get(sh->world, p->win, sh->at[pos].rank,
-			    grid_off(p, pos, p->cur, 0) * sizeof(double),
+			    heat_grid(p, sh, pos, p->cur, 0) * sizeof(double),
 			    all + shape_begin(sh, p->o->rows, pos) * p->stride,
-			    rows_of(p, pos) * p->stride * sizeof(double)),
+			    heat_rows(p, sh, pos) * p->stride * sizeof(double)),
 		     "ub_get");
 	need(ub_sync(sh->world), "ub_sync");
 	if (all)
-		bad = !same_bits(p, all, change);
+		bad = !same_bits(p, all, p->last_change);
 	free(all);
 	need(ub_sync_reduce(sh->world, UB_SUM, bad, &bad), "ub_sync_reduce");
 	return !bad;
@@ -292,6 +328,28 @@ static long number(const char *name, const char *text)
 	return n;
 }
 
+static void parse_death(struct opts *o, const char *text)
+{
+	static const char *const name[] = { "inner", "outer", "mirror" };
+	struct death *d = &o->death[o->deaths];
+	char where[8];
+	int i;
+
+	if (o->deaths == DEATHS ||
+	    sscanf(text, "%d:%d:%7s", &d->rank, &d->step, where) != 3)
+		where[0] = '\0';
+	for (i = INNER; i <= MIRROR; i++) {
+		if (strcmp(where, name[i]))
+			continue;
+		d->where = i;
+		o->deaths++;
+		return;
+	}
+	fprintf(stderr, "heat: --kill wants RANK:STEP:inner, :outer or :mirror, %d at most, not '%s'\n",
+		DEATHS, text);
+	exit(2);
+}
+
 static void parse(struct opts *o, int argc, char **argv)
 {
 	static const struct option list[] = {
@@ -304,6 +362,8 @@ static void parse(struct opts *o, int argc, char **argv)
 		{ "stats", no_argument, NULL, 's' },
 		{ "no-stats", no_argument, NULL, 'S' },
 		{ "level", required_argument, NULL, 'l' },
+		{ "recover", no_argument, NULL, 'r' },
+		{ "kill", required_argument, NULL, 'K' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -333,6 +393,12 @@ static void parse(struct opts *o, int argc, char **argv)
 		case 'l':
 			o->level = optarg;
 			break;
+		case 'r':
+			o->recover = true;
+			break;
+		case 'K':
+			parse_death(o, optarg);
+			break;
 		case 'h':
 			fputs(usage_text, stdout);
 			exit(0);
@@ -352,45 +418,64 @@ static void make_plate(struct plate *p)
 	size_t i;
 
 	p->stride = (p->o->cols + 2 + ALIGN - 1) / ALIGN * ALIGN;
-	p->rows = rows_of(p, p->sh.me);
 	p->rim = need_mem(2 * p->stride, sizeof(double));
 	for (i = 1; i <= p->o->cols; i++)
 		p->rim[i] = HOT;
-	need(ub_win_create(p->sh.world, grid_off(p, p->sh.me, 2, 0) * sizeof(double),
-			   &p->win), "ub_win_create");
+}
+
+static void tell(const struct plate *p)
+{
+	int every = p->o->outer < 5 ? 1 : p->o->outer / 5;
+
+	if (shape_rank(&p->sh) == 0 && (p->step % every == 0 || p->step == p->o->outer)) {
+		printf("outer step %d, sweep %d: residual %.6e\n", p->step,
+		       p->step * p->o->inner, p->last_change);
+		fflush(stdout);
+	}
+}
+
+static void run(struct plate *p)
+{
+	int err = heat_begin(p);
+
+	while (err ? err == -EOWNERDEAD && p->o->recover : p->step < p->o->outer) {
+		if (err) {
+			err = heat_go_on(p);
+			continue;
+		}
+		err = outer_step(p);
+		if (!err)
+			tell(p);
+	}
+	need(err, "a superstep");
 }
 
 int main(int argc, char **argv)
 {
-	struct opts o = { 256, 256, 10, 100, false, true, "board" };
+	struct opts o = {
+		.rows = 256, .cols = 256, .inner = 10, .outer = 100, .stats = true,
+		.level = "board",
+	};
 	struct plate p = { .o = &o };
-	double change = 0.0;
 	bool good = true;
-	int s, every;
 
 	parse(&o, argc, argv);
 	shape_join(&p.sh, o.level);
-	if (o.rows < (size_t)p.sh.n) {
+	if (o.rows < (size_t)ub_size(p.sh.world)) {
 		fprintf(stderr, "heat: %zu rows are too few for %d ranks\n", o.rows,
-			p.sh.n);
+			ub_size(p.sh.world));
 		return 2;
 	}
-	shape_print(&p.sh, "heat");
 	make_plate(&p);
-	every = o.outer < 5 ? 1 : o.outer / 5;
-	for (s = 1; s <= o.outer; s++) {
-		change = outer_step(&p);
-		if (shape_rank(&p.sh) == 0 && (s % every == 0 || s == o.outer))
-			printf("outer step %d, sweep %d: residual %.6e\n", s,
-			       s * o.inner, change);
-	}
+	run(&p);
 	if (o.check)
-		good = check(&p, change);
+		good = check(&p);
 	fflush(stdout);
 	if (o.stats)
 		need(ub_stats_print(p.sh.ctx, stdout), "ub_stats_print");
 	need(ub_win_free(p.win), "ub_win_free");
 	free(p.rim);
+	free(p.era);
 	shape_leave(&p.sh);
 	return good ? 0 : 1;
 }

@@ -21,59 +21,22 @@
  * sender of the next iteration may be ahead of a reader on another board.
  *
  * A rank's window: give[own nodes], dangling mass, then for both parities and
- * each board: dangling mass of the board and its sums, without the zeros.
+ * each board: dangling mass of the board and its sums, without the zeros. With
+ * --recover the ranks of the own nodes have a mirrored window: pagerank_recover.c.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
-#include "shape.h"
+#include "pagerank.h"
 
 #define DAMPING		0.85
 #define TOP		10
 #define EPSILON		(1 / 1e12)	/* what is taken for no difference */
-#define FIXED		0x1p60		/* changes are reduced in units of 1/FIXED */
-
-struct opts {
-	const char *file;
-	const char *level;
-	double tolerance;
-	int iterations;
-	bool check;
-	bool stats;
-};
-
-/* What this rank adds up for the nodes of the rank at @pos. */
-struct work {
-	int pos;
-	uint32_t n;		/* targets, those that the board points at */
-	uint32_t *target;
-	uint32_t *first;	/* n + 1 places in @from */
-	const double **from;	/* what to add: words in windows of the board */
-	double *sum;		/* dangling mass, then the sums: the message */
-	size_t off[2];		/* of the message in the window at @pos, by parity */
-};
-
-struct run {
-	const struct opts *o;
-	struct shape sh;
-	struct graph g;
-	struct ub_win *win;
-	uint32_t begin, end;	/* own nodes */
-	struct work *work;	/* [0]: for this rank itself */
-	int nwork;
-	/* messages that come in: of each board, for the own nodes it points at */
-	uint32_t **in_target;
-	uint32_t *in_n;
-	size_t *in_off;		/* bytes, parity 0; [nboards]: parity 1 begins */
-	double *x;		/* own nodes */
-	double *next;
-};
 
 static const char usage_text[] =
 "Usage: pagerank [OPTION]... [FILE]\n"
@@ -83,165 +46,10 @@ static const char usage_text[] =
 "  --iterations N     end after that many (100)\n"
 "  --check            compute it again on one rank and compare\n"
 "  --no-stats         do not print the table of time per level\n"
-"  --level NAME       level of the machine that is a board (board)\n";
-
-static uint32_t begin_of(const struct run *r, int pos)
-{
-	return shape_begin(&r->sh, r->g.n, pos);
-}
-
-static int my_board(const struct run *r)
-{
-	return r->sh.at[r->sh.me].board;
-}
-
-/* Bytes of give[] and the dangling mass of whoever owns @nodes. */
-static size_t give_bytes(uint32_t nodes)
-{
-	return ((size_t)nodes + 1) * sizeof(double);
-}
-
-static size_t message_bytes(uint32_t sums)
-{
-	return ((size_t)sums + 1) * sizeof(double);
-}
-
-/*
- * Marks which nodes of @pos the nodes of @board point at: count[v - begin] is
- * the number of edges. Sender and receiver both do this, so that messages need
- * no node numbers.
- */
-static uint32_t count_edges(const struct run *r, int board, int pos, uint32_t *count)
-{
-	uint32_t from = begin_of(r, r->sh.first[board]);
-	uint32_t to = begin_of(r, r->sh.first[board + 1]);
-	uint32_t lo = begin_of(r, pos), hi = begin_of(r, pos + 1), v, n = 0;
-	size_t e;
-
-	memset(count, 0, (hi - lo) * sizeof(*count));
-	for (e = r->g.out[from]; e < r->g.out[to]; e++) {
-		v = r->g.to[e];
-		if (v >= lo && v < hi)
-			n += !count[v - lo]++;
-	}
-	return n;
-}
-
-static void plan_receive(struct run *r)
-{
-	uint32_t nodes = r->end - r->begin, *count, v;
-	size_t off = give_bytes(nodes);
-	int b;
-
-	count = need_mem(nodes, sizeof(*count));
-	r->in_target = need_mem(r->sh.nboards, sizeof(*r->in_target));
-	r->in_n = need_mem(r->sh.nboards, sizeof(*r->in_n));
-	r->in_off = need_mem(r->sh.nboards + 1, sizeof(*r->in_off));
-	for (b = 0; b < r->sh.nboards; b++) {
-		r->in_off[b] = off;
-		if (b == my_board(r))
-			continue;
-		r->in_target[b] = need_mem(count_edges(r, b, r->sh.me, count),
-					   sizeof(uint32_t));
-		for (v = 0; v < nodes; v++)
-			if (count[v])
-				r->in_target[b][r->in_n[b]++] = v;
-		off += message_bytes(r->in_n[b]);
-	}
-	r->in_off[b] = off;
-	free(count);
-}
-
-/* The word in which node @u of this board has what it gives. */
-static const double *give_word(const struct run *r, uint32_t u)
-{
-	int pos = r->sh.first[my_board(r)];
-
-	while (u >= begin_of(r, pos + 1))
-		pos++;
-	return (double *)ub_win_peer(r->win, r->sh.at[pos].rank) + (u - begin_of(r, pos));
-}
-
-static void plan_work(struct run *r, struct work *w, int pos)
-{
-	uint32_t lo = begin_of(r, pos), hi = begin_of(r, pos + 1), u, v, i, *count, *place;
-	int board = my_board(r);
-	size_t edges = 0, e;
-
-	w->pos = pos;
-	count = need_mem(hi - lo, sizeof(*count));
-	place = need_mem(hi - lo, sizeof(*place));
-	w->n = count_edges(r, board, pos, count);
-	w->target = need_mem(w->n, sizeof(*w->target));
-	w->first = need_mem(w->n + 1, sizeof(*w->first));
-	w->sum = need_mem(w->n + 1, sizeof(*w->sum));
-	for (v = 0, i = 0; v < hi - lo; v++) {
-		if (!count[v])
-			continue;
-		w->target[i] = v;
-		w->first[i++] = edges;
-		place[v] = edges;
-		edges += count[v];
-	}
-	w->first[i] = edges;
-	w->from = need_mem(edges, sizeof(*w->from));
-	for (u = begin_of(r, r->sh.first[board]);
-	     u < begin_of(r, r->sh.first[board + 1]); u++) {
-		const double *word = give_word(r, u);
-
-		for (e = r->g.out[u]; e < r->g.out[u + 1]; e++) {
-			v = r->g.to[e];
-			if (v >= lo && v < hi)
-				w->from[place[v - lo]++] = word;
-		}
-	}
-	free(place);
-	free(count);
-}
-
-/* Everybody tells where in its window the message of each board goes. */
-static void plan_messages(struct run *r)
-{
-	struct shape *sh = &r->sh;
-	size_t per = sh->nboards + 1, *all, *at;
-	int i, pos;
-
-	all = need_mem(sh->n * per, sizeof(*all));
-	need(ub_allgather(sh->world, r->in_off, per * sizeof(*all), all),
-	     "ub_allgather");
-	for (i = 1; i < r->nwork; i++) {
-		pos = r->work[i].pos;
-		at = all + sh->at[pos].rank * per;
-		r->work[i].off[0] = at[my_board(r)];
-		r->work[i].off[1] = at[my_board(r)] + at[sh->nboards] -
-				    give_bytes(begin_of(r, pos + 1) - begin_of(r, pos));
-	}
-	free(all);
-}
-
-static void plan(struct run *r)
-{
-	struct shape *sh = &r->sh;
-	int pos, size = shape_board_size(sh, my_board(r));
-	uint32_t nodes;
-
-	r->begin = begin_of(r, sh->me);
-	r->end = begin_of(r, sh->me + 1);
-	nodes = r->end - r->begin;
-	plan_receive(r);
-	need(ub_win_create(sh->world, 2 * r->in_off[sh->nboards] - give_bytes(nodes),
-			   &r->win), "ub_win_create");
-	r->work = need_mem(sh->n, sizeof(*r->work));
-	plan_work(r, &r->work[r->nwork++], sh->me);
-	/* A rank elsewhere gets this board's sums from the member of its number. */
-	for (pos = 0; pos < sh->n; pos++)
-		if (sh->at[pos].board != my_board(r) &&
-		    sh->at[pos].member % size == sh->at[sh->me].member)
-			plan_work(r, &r->work[r->nwork++], pos);
-	plan_messages(r);
-	r->x = need_mem(nodes, sizeof(double));
-	r->next = need_mem(nodes, sizeof(double));
-}
+"  --level NAME       level of the machine that is a board (board)\n"
+"  --recover          go on without a member that is lost; the ranks that each has\n"
+"                     computed have a mirror on another board\n"
+"  --kill R:I         rank R kills itself in iteration I\n";
 
 /* ---- one iteration ---- */
 
@@ -326,40 +134,64 @@ static double join(struct run *r, int parity)
 	return change;
 }
 
+/* --kill: a rank that dies, as a test of those that do not. */
+static void maybe_die(const struct run *r)
+{
+	if (r->o->kill_it == r->it + 1 && r->o->kill_rank == r->born)
+		raise(SIGKILL);
+}
+
+/* The board's sums, put to whom they concern. */
+static int exchange(struct run *r)
+{
+	double sum;
+	int err, i;
+
+	publish(r);
+	err = ub_sync(r->sh.board);
+	if (!err)
+		err = shape_load(&r->sh, add_up_all, r, &sum);
+	for (i = 1; !err && i < r->nwork; i++) {
+		struct work *w = &r->work[i];
+
+		err = ub_put(r->sh.world, r->win, r->sh.at[w->pos].rank,
+			     w->off[r->it & 1], w->sum, message_bytes(w->n));
+		/* Of a rank that is dead the sync tells, to all alike. */
+		if (err == -EOWNERDEAD)
+			err = 0;
+	}
+	return err;
+}
+
 /*
  * Each outer barrier carries the change of the iteration before, since that
- * of its own is known only after it. Returns the iterations that counted.
+ * of its own is known only after it. Returns 0 when it has converged.
  */
 static int iterate(struct run *r, double *last)
 {
-	uint64_t fixed = (uint64_t)FIXED;	/* nothing known yet: not converged */
-	double *swap, change;
-	uint32_t v;
-	int it, i;
+	uint64_t change;
+	double *swap;
+	int err;
 
-	for (v = 0; v < r->end - r->begin; v++)
-		r->x[v] = 1.0 / r->g.n;
-	for (it = 0; ; it++) {
-		publish(r);
-		need(ub_sync(r->sh.board), "ub_sync");
-		shape_load(&r->sh, add_up_all, r);
-		for (i = 1; i < r->nwork; i++) {
-			struct work *w = &r->work[i];
-
-			need(ub_put(r->sh.world, r->win, r->sh.at[w->pos].rank,
-				    w->off[it & 1], w->sum, message_bytes(w->n)),
-			     "ub_put");
-		}
-		need(ub_sync_reduce(r->sh.world, UB_SUM, fixed, &fixed),
-		     "ub_sync_reduce");
-		*last = fixed / FIXED;
-		if (it == r->o->iterations || (it && *last < r->o->tolerance))
-			return it;
-		change = join(r, it & 1);
-		fixed = (uint64_t)(change * FIXED);
+	for (;;) {
+		err = exchange(r);
+		if (err)
+			return err;
+		maybe_die(r);
+		err = ub_sync_reduce(r->sh.world, UB_SUM, r->change, &change);
+		if (err)
+			return err;
+		*last = change / FIXED;
+		if (r->it == r->o->iterations || (r->it && *last < r->o->tolerance))
+			return 0;
+		r->change = (uint64_t)(join(r, r->it & 1) * FIXED);
 		swap = r->x;
 		r->x = r->next;
 		r->next = swap;
+		r->it++;
+		err = keep(r);
+		if (err)
+			return err;
 	}
 }
 
@@ -462,7 +294,7 @@ static bool compare(const struct run *r, const double *got, int iterations)
 }
 
 /* Rank 0 gets everybody's nodes. Returns whether the check passed, on all. */
-static bool check(struct run *r, int iterations)
+static bool check(struct run *r)
 {
 	struct shape *sh = &r->sh;
 	double *all = NULL;
@@ -480,7 +312,7 @@ static bool check(struct run *r, int iterations)
 		     "ub_get");
 	need(ub_sync(sh->world), "ub_sync");
 	if (all)
-		bad = !compare(r, all, iterations);
+		bad = !compare(r, all, r->it);
 	free(all);
 	need(ub_sync_reduce(sh->world, UB_SUM, bad, &bad), "ub_sync_reduce");
 	return !bad;
@@ -495,9 +327,12 @@ static void parse(struct opts *o, int argc, char **argv)
 		{ "stats", no_argument, NULL, 's' },
 		{ "no-stats", no_argument, NULL, 'S' },
 		{ "level", required_argument, NULL, 'l' },
+		{ "recover", no_argument, NULL, 'r' },
+		{ "kill", required_argument, NULL, 'K' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
+	bool good = true;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", list, NULL)) != -1) {
@@ -518,6 +353,12 @@ static void parse(struct opts *o, int argc, char **argv)
 		case 'l':
 			o->level = optarg;
 			break;
+		case 'r':
+			o->recover = true;
+			break;
+		case 'K':
+			good &= sscanf(optarg, "%d:%d", &o->kill_rank, &o->kill_it) == 2;
+			break;
 		case 'h':
 			fputs(usage_text, stdout);
 			exit(0);
@@ -528,40 +369,40 @@ static void parse(struct opts *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		o->file = argv[optind++];
-	if (optind < argc || o->iterations < 1 || !(o->tolerance >= 0)) {
+	if (!good || optind < argc || o->iterations < 1 || !(o->tolerance >= 0)) {
 		fputs(usage_text, stderr);
 		exit(2);
 	}
 }
 
-static void run_free(struct run *r)
+static double run(struct run *r)
 {
-	int i;
+	double last = 0.0;
+	int err;
 
-	for (i = 0; i < r->nwork; i++) {
-		free(r->work[i].target);
-		free(r->work[i].first);
-		free(r->work[i].from);
-		free(r->work[i].sum);
+	need(plan(r), "the plan");
+	err = keep_begin(r);
+	for (;;) {
+		if (!err)
+			err = iterate(r, &last);
+		if (err != -EOWNERDEAD || !r->o->recover)
+			break;
+		err = go_on(r);
 	}
-	for (i = 0; i < r->sh.nboards; i++)
-		free(r->in_target[i]);
-	free(r->work);
-	free(r->in_target);
-	free(r->in_n);
-	free(r->in_off);
-	free(r->x);
-	free(r->next);
-	graph_free(&r->g);
+	need(err, "an iteration");
+	return last;
 }
 
 int main(int argc, char **argv)
 {
-	struct opts o = { "build/debian-graph.txt", "board", EPSILON, 100, false, true };
+	struct opts o = {
+		.file = "build/debian-graph.txt", .level = "board",
+		.tolerance = EPSILON, .iterations = 100, .stats = true,
+	};
 	struct run r = { .o = &o };
-	double change;
 	bool good = true;
-	int err, it;
+	double change;
+	int err;
 
 	parse(&o, argc, argv);
 	/* Before joining: who cannot read it keeps nobody waiting in a barrier. */
@@ -575,20 +416,22 @@ int main(int argc, char **argv)
 	}
 	shape_join(&r.sh, o.level);
 	shape_print(&r.sh, "pagerank");
-	if (shape_rank(&r.sh) == 0)
+	r.born = shape_rank(&r.sh);
+	if (r.born == 0)
 		printf("%s: %u nodes, %zu edges\n", o.file, r.g.n, r.g.edges);
-	plan(&r);
-	it = iterate(&r, &change);
+	fflush(stdout);
+	change = run(&r);
 	if (shape_rank(&r.sh) == 0)
-		printf("%d iterations, last change %.2e\n", it, change);
+		printf("%d iterations, last change %.2e\n", r.it, change);
 	print_top(&r);
 	if (o.check)
-		good = check(&r, it);
+		good = check(&r);
 	fflush(stdout);
 	if (o.stats)
 		need(ub_stats_print(r.sh.ctx, stdout), "ub_stats_print");
-	need(ub_win_free(r.win), "ub_win_free");
-	run_free(&r);
+	need(ub_win_free(r.kept), "ub_win_free");
+	plan_free(&r);
+	graph_free(&r.g);
 	shape_leave(&r.sh);
 	return good ? 0 : 1;
 }

@@ -42,28 +42,16 @@ static int compare(const void *a, const void *b, void *cards)
 	return x->member - y->member;
 }
 
-void shape_join(struct shape *sh, const char *level)
+static int collect(struct shape *sh, struct card *cards)
 {
-	struct card mine, *cards;
+	struct card mine = { 0, ub_rank(sh->board) };
 	int err, i;
 
-	memset(sh, 0, sizeof(*sh));
-	need(ub_init(&sh->ctx, NULL), "ub_init");
-	sh->world = ub_world(sh->ctx);
-	sh->n = ub_size(sh->world);
-	err = ub_scope_enter(sh->world, level, &sh->board);
-	if (err == -ENOENT)
-		sh->board = sh->world;
-	else
-		need(err, "ub_scope_enter");
-
-	mine.leader = sh->board == sh->world ? 0 : ub_outer_rank(sh->board, 0);
-	mine.member = ub_rank(sh->board);
-	cards = need_mem(sh->n, sizeof(*cards));
-	sh->at = need_mem(sh->n, sizeof(*sh->at));
-	sh->first = need_mem(sh->n + 1, sizeof(*sh->first));
-	need(ub_allgather(sh->world, &mine, sizeof(mine), cards), "ub_allgather");
-
+	if (sh->board != sh->world)
+		mine.leader = ub_outer_rank(sh->board, 0);
+	err = ub_allgather(sh->world, &mine, sizeof(mine), cards);
+	if (err)
+		return err;
 	for (i = 0; i < sh->n; i++)
 		sh->at[i].rank = i;
 	qsort_r(sh->at, sh->n, sizeof(*sh->at), compare, cards);
@@ -76,7 +64,90 @@ void shape_join(struct shape *sh, const char *level)
 			sh->me = i;
 	}
 	sh->first[sh->nboards] = sh->n;
+	return 0;
+}
+
+int shape_build(struct shape *sh, const char *level)
+{
+	struct card *cards;
+	int err;
+
+	sh->n = ub_size(sh->world);
+	sh->nboards = 0;
+	err = ub_scope_enter(sh->world, level, &sh->board);
+	if (err == -ENOENT)
+		sh->board = sh->world;
+	else if (err)
+		return err;
+	cards = need_mem(sh->n, sizeof(*cards));
+	sh->at = need_mem(sh->n, sizeof(*sh->at));
+	sh->first = need_mem(sh->n + 1, sizeof(*sh->first));
+	err = collect(sh, cards);
 	free(cards);
+	if (err)
+		shape_free(sh);
+	return err;
+}
+
+/* The row as rank @from has it, to all. */
+static int share(struct shape *sh, int from, struct place *at, int *first)
+{
+	int n = ub_size(sh->world), err;
+
+	if (sh->at) {
+		memcpy(at, sh->at, n * sizeof(*at));
+		memcpy(first, sh->first, (n + 1) * sizeof(*first));
+	}
+	err = ub_bcast(sh->world, at, n * sizeof(*at), from);
+	return err ? err : ub_bcast(sh->world, first, (n + 1) * sizeof(*first), from);
+}
+
+int shape_renew(struct shape *sh)
+{
+	int n = ub_size(sh->world), me = ub_rank(sh->world), err, i;
+	struct place *at = need_mem(n, sizeof(*at));
+	int *first = need_mem(n + 1, sizeof(*first));
+	uint64_t from;
+
+	err = ub_sync_reduce(sh->world, UB_MIN_U64, sh->at ? me : n, &from);
+	if (!err)
+		err = share(sh, from, at, first);
+	if (err) {
+		free(at);
+		free(first);
+		return err;
+	}
+	shape_free(sh);
+	sh->at = at;
+	sh->first = first;
+	sh->n = n;
+	sh->nboards = at[n - 1].board + 1;
+	for (i = 0; i < n; i++)
+		if (at[i].rank == me)
+			sh->me = i;
+	return ub_scope_split(sh->world, at[sh->me].board, at[sh->me].member, &sh->board);
+}
+
+void shape_free(struct shape *sh)
+{
+	free(sh->at);
+	free(sh->first);
+	sh->at = NULL;
+	sh->first = NULL;
+}
+
+void shape_join(struct shape *sh, const char *level)
+{
+	int err;
+
+	memset(sh, 0, sizeof(*sh));
+	err = ub_init(&sh->ctx, NULL);
+	if (err == -ECANCELED)
+		exit(0);
+	need(err, "ub_init");
+	sh->world = ub_world(sh->ctx);
+	if (!ub_rejoined(sh->ctx))
+		need(shape_build(sh, level), "the ranks in a row");
 }
 
 void shape_leave(struct shape *sh)
@@ -84,8 +155,7 @@ void shape_leave(struct shape *sh)
 	if (sh->board != sh->world)
 		need(ub_scope_exit(sh->board), "ub_scope_exit");
 	ub_fini(sh->ctx);
-	free(sh->at);
-	free(sh->first);
+	shape_free(sh);
 }
 
 void shape_print(const struct shape *sh, const char *title)
@@ -113,21 +183,23 @@ static void on_bus(int sig)
 	signal(sig, SIG_DFL);
 }
 
-double shape_load(struct shape *sh, double (*work)(void *arg), void *arg)
+int shape_load(struct shape *sh, double (*work)(void *arg), void *arg,
+	       double *result)
 {
 	static bool installed;
-	double result;
 
 	if (!installed)
 		signal(SIGBUS, on_bus);
 	installed = true;
 	if (sigsetjmp(back, 1)) {
+		int err;
+
 		__atomic_store_n(&loading, 0, __ATOMIC_RELAXED);
-		need(ub_sync(sh->board), "a peer's memory is gone");
-		need(-EIO, "SIGBUS, though all of the board live");
+		err = ub_sync(sh->board);
+		return err ? err : -EIO;	/* SIGBUS, though all of the board live */
 	}
 	__atomic_store_n(&loading, 1, __ATOMIC_RELAXED);
-	result = work(arg);
+	*result = work(arg);
 	__atomic_store_n(&loading, 0, __ATOMIC_RELAXED);
-	return result;
+	return 0;
 }

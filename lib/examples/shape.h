@@ -46,8 +46,17 @@ struct shape {
 	int *first;
 };
 
-/* Joins the fabric; ends the program with a message when that fails. */
+/* Joins the fabric; ends the program with a message when that fails, and without
+ * one when this is a spare that nobody needed. A spare that is needed has a world
+ * and no row yet. */
 void shape_join(struct shape *sh, const char *level);
+/* The row and the board of the members of sh->world, by the machine. 0 or a
+ * negative errno, and then there is none. */
+int shape_build(struct shape *sh, const char *level);
+/* The same row on a new world, for members that have none too, and a board of
+ * the members that it says. */
+int shape_renew(struct shape *sh);
+void shape_free(struct shape *sh);
 void shape_leave(struct shape *sh);
 /* "2 boards of 2 ranks", on rank 0's standard output, after @title. */
 void shape_print(const struct shape *sh, const char *title);
@@ -71,9 +80,11 @@ static inline size_t shape_begin(const struct shape *sh, size_t total, int pos)
 /*
  * Work that loads from windows of this board. Where a peer's memory goes with
  * the peer, on the device, a load gives SIGBUS; then the barrier that would have
- * come next tells who it was, as it tells the others. Returns what @work does.
+ * come next tells who it was, as it tells the others. Returns 0 and what @work
+ * does, or that barrier's error.
  */
-double shape_load(struct shape *sh, double (*work)(void *arg), void *arg);
+int shape_load(struct shape *sh, double (*work)(void *arg), void *arg,
+	       double *result);
 
 /* Ends the program when @err is not 0: status 3 for a lost member, else 1. */
 void need(int err, const char *what);

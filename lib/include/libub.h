@@ -66,6 +66,8 @@ struct ub_win;		/* memory that members of a scope share */
  * @timeout_ms: of every collective call; 0: UB_TIMEOUT_MS, or none
  * @stats: 1 on, -1 off, 0: UB_STATS (on unless "0")
  * @node: host back end, with @nranks: node id of this rank; else UB_NODE, or 0
+ * @spares: with @nranks: ranks beyond them that wait in ub_init() until one is
+ *	lost, see libub_recover.h; else UB_SPARES, or 0
  */
 struct ub_opts {
 	size_t size;
@@ -78,6 +80,7 @@ struct ub_opts {
 	int timeout_ms;
 	int stats;
 	int node;
+	int spares;
 };
 
 /**
@@ -89,10 +92,13 @@ struct ub_opts {
  * without ub_fini(), by whatever cause, the others take the member for lost. Ranks that do not come
  * within UB_START_MS (60,000) or the time-out, if longer, fail it for all.
  *
+ * In a spare rank it waits until it is to take the place of a lost one.
+ *
  * Return: 0, or what open(2) of the device gives; -EINVAL an option, a variable
  * or the machine file is wrong, the text names it; -EPROTONOSUPPORT the kernel
  * module is of another version; -EEXIST the rank is taken; -ETIMEDOUT a rank is
- * missing; -ENOMEM, -ENOSPC
+ * missing; -ECANCELED the job has ended and did not need this spare; -ENOMEM,
+ * -ENOSPC
  */
 UB_API int ub_init(struct ub_ctx **ctx, const struct ub_opts *opts);
 /** ub_fini() - leave
@@ -103,6 +109,8 @@ UB_API int ub_init(struct ub_ctx **ctx, const struct ub_opts *opts);
 UB_API void ub_fini(struct ub_ctx *ctx);
 /** ub_world() - the scope of all ranks
  * @ctx: the context
+ *
+ * After ub_replace() it is the new one.
  *
  * Return: the scope, which lives as long as the context. */
 UB_API struct ub_scope *ub_world(struct ub_ctx *ctx);
@@ -415,6 +423,9 @@ UB_API int ub_shrink(struct ub_scope *s, struct ub_scope **survivors);
  * @compute_ns: between a sync's end and the next arrival
  * @move_ns: inside put, get, atomics and collectives' copies
  * @wait_ns: waiting in syncs
+ * @checkpoints: calls of ub_checkpoint()
+ * @mirror_bytes: copied by them
+ * @mirror_ns: copying there
  */
 struct ub_level_stats {
 	char level[16];
@@ -423,6 +434,9 @@ struct ub_level_stats {
 	uint64_t compute_ns;
 	uint64_t move_ns;
 	uint64_t wait_ns;
+	uint64_t checkpoints;
+	uint64_t mirror_bytes;
+	uint64_t mirror_ns;
 };
 
 /** ub_stats() - the accounting of a level
@@ -439,7 +453,8 @@ UB_API int ub_stats(struct ub_ctx *ctx, int i, struct ub_level_stats *st);
  * Return: the number of barriers; 0 when there is no such rank. */
 UB_API uint64_t ub_waited_for(const struct ub_scope *s, int rank);
 /** ub_stats_print() - the table of all ranks
- * @ctx: the context; collective over the world
+ * @ctx: the context; collective over the world, or over what ub_shrink() and
+ *	ub_replace() made of it
  * @out: where rank 0 prints it
  *
  * Return: 0; -ENOMEM */
@@ -450,5 +465,6 @@ UB_API int ub_stats_print(struct ub_ctx *ctx, FILE *out);
 #endif
 
 #include "libub_coll.h"
+#include "libub_recover.h"
 
 #endif /* LIBUB_H */

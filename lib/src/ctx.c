@@ -32,7 +32,7 @@ int ub_env_int(const char *name, long min, long max, long def, long *value)
 /* Rank, size and node: from the options when they have a size, else the launcher's. */
 static int place(struct ub_ctx *ctx, const struct ub_opts *o)
 {
-	long rank = o->rank, size = o->nranks, node = o->node;
+	long rank = o->rank, size = o->nranks, node = o->node, spares = o->spares;
 	int err = 0;
 
 	if (!size) {
@@ -40,18 +40,22 @@ static int place(struct ub_ctx *ctx, const struct ub_opts *o)
 		if (!err)
 			err = ub_env_int("UB_RANK", 0, 1 << 20, 0, &rank);
 		if (!err)
+			err = ub_env_int("UB_SPARES", 0, 1 << 20, 0, &spares);
+		if (!err)
 			err = ub_env_int("UB_NODE", 0, (1 << UB_NODE_BITS) - 1, 0,
 					 &node);
 	}
 	if (err)
 		return err;
-	if (size < 1 || rank < 0 || rank >= size)
-		return ub_fail(-EINVAL, "rank %ld of %ld ranks", rank, size);
+	if (size < 1 || spares < 0 || rank < 0 || rank >= size + spares)
+		return ub_fail(-EINVAL, "rank %ld of %ld ranks and %ld spares",
+			       rank, size, spares);
 	if (node < 0 || node >= 1 << UB_NODE_BITS)
 		return ub_fail(-EINVAL, "node id %ld; it has %d bits", node,
 			       UB_NODE_BITS);
 	ctx->rank = rank;
-	ctx->nranks = size;
+	ctx->nranks = size + spares;
+	ctx->spares = spares;
 	ctx->own_node = node;
 	return 0;
 }
@@ -142,13 +146,14 @@ static void ctx_free(struct ub_ctx *ctx)
 	if (ctx->alive)
 		munmap(ctx->alive, getpagesize());
 	pthread_mutex_destroy(&ctx->lock);
+	free(ctx->place);
 	free(ctx);
 }
 
 static int make_world(struct ub_ctx *ctx)
 {
 	struct ub_scope *w = ub_scope_alloc(ctx, NULL, ctx->nranks, ctx->rank, 0,
-					    "world");
+					    ctx->spares ? "job" : "world");
 	uint32_t i;
 	int err;
 
@@ -159,9 +164,12 @@ static int make_world(struct ub_ctx *ctx)
 	err = ub_scope_make(w, ctx->key);
 	if (err == -EOWNERDEAD)
 		ub_scope_drop(w);
-	if (!err)
-		ctx->world = w;
-	return err;
+	if (err)
+		return err;
+	if (ctx->spares)
+		return ub_job_begin(ctx, w);
+	ctx->world = w;
+	return 0;
 }
 
 int ub_init(struct ub_ctx **out, const struct ub_opts *opts)
@@ -196,8 +204,7 @@ int ub_init(struct ub_ctx **out, const struct ub_opts *opts)
 	}
 	err = make_world(ctx);
 	if (err) {
-		ctx->be->close(ctx, false);
-		ctx_free(ctx);
+		ub_fini(ctx);
 		return err;
 	}
 	*out = ctx;
@@ -211,6 +218,8 @@ void ub_fini(struct ub_ctx *ctx)
 	if (!ctx)
 		return;
 	forked = !*ctx->alive;
+	if (ctx->job && !forked)
+		ub_job_done(ctx);
 	while (ctx->scopes) {
 		struct ub_scope *s = ctx->scopes;
 

@@ -432,6 +432,9 @@ static int dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 	a.token[0] = m.token[0];
 	a.token[1] = m.token[1];
 	err = ub_dev_call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
+	/* Nobody frees a window alone: its process has ended. */
+	if (err == -ESTALE)
+		err = -EOWNERDEAD;
 	if (err && err != -EEXIST)
 		return ub_fail(err,
 			       "%s: cannot attach the window of rank %u (node %u): %s",

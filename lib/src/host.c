@@ -101,7 +101,9 @@ static int host_open(struct ub_ctx *ctx, const struct ub_opts *o)
 		goto fail;
 	h->inits = ub_host_live(h->a, ctx->rank)->inits;
 	ctx->priv = h;
-	host_crowd(ctx);	/* shows the others this rank's CPUs */
+	/* Shows the others this rank's CPUs; a spare sleeps. */
+	if (ctx->rank < ctx->nranks - ctx->spares)
+		host_crowd(ctx);
 	return 0;
 fail:
 	if (h->own)
@@ -532,7 +534,7 @@ static int host_crowd(struct ub_ctx *ctx)
 		__atomic_store_n(&own->cpus[i], mask[i], __ATOMIC_RELAXED);
 	for (r = 0; r < ctx->nranks; r++) {
 		struct ub_host_live *l = ub_host_live(h->a, r);
-		bool same = true;
+		bool same = true, some = false;
 
 		if (__atomic_load_n(&l->state, __ATOMIC_ACQUIRE) != UB_HOST_UP)
 			continue;
@@ -541,7 +543,10 @@ static int host_crowd(struct ub_ctx *ctx)
 
 			any[i] |= m;
 			same &= m == mask[i];
+			some |= m;
 		}
+		if (!some)	/* a spare */
+			continue;
 		total++;
 		alike += same;
 	}

@@ -32,6 +32,7 @@
 #define UB_NEVER	(~(uint64_t)0)
 
 struct ub_backend;
+struct ub_mirror;
 struct ub_plan;
 
 /* Levels of the accounting: world, the machine's, lanes of a node, splits. */
@@ -44,6 +45,9 @@ struct ub_count {
 	uint64_t compute;
 	uint64_t move;
 	uint64_t wait;
+	uint64_t checkpoints;
+	uint64_t mirror_bytes;
+	uint64_t mirror;
 	uint64_t late;		/* barriers that waited for this member */
 };
 
@@ -70,6 +74,7 @@ enum ub_scope_state {
  * @most: the largest value that its members gave
  * @misfit: rank, plus one, whose data did not fit
  * @obj: what it made so far
+ * @mirror: mirror of the window that it makes
  */
 struct ub_pending {
 	const char *call;
@@ -77,6 +82,7 @@ struct ub_pending {
 	uint64_t most;
 	uint32_t misfit;
 	void *obj;
+	struct ub_mirror *mirror;
 };
 
 struct ub_bulk;
@@ -102,6 +108,7 @@ struct ub_queue;
  * @lost: a verdict stands; no more arrivals
  * @creating: the group's first barrier runs
  * @kept: made by ub_scope_enter()
+ * @job: of all ranks, with the spares: none of the program's
  * @level: index of the accounting level
  * @level_name: for messages
  * @node: node id of each member
@@ -109,6 +116,8 @@ struct ub_queue;
  * @outer_rank: rank in @outer of each member
  * @world_rank: rank in the world of each member
  * @incarnation: of each member's node, or on host of the rank
+ * @fresh: which members ub_replace() brought in, or NULL
+ * @heir: made of this one by ub_shrink() or ub_replace(), or NULL
  * @timeout_ms: of collective calls, 0: none
  * @exchanges: mailbox exchanges so far
  * @splits: ub_scope_split() calls so far
@@ -146,6 +155,7 @@ struct ub_scope {
 	bool lost;
 	bool creating;
 	bool kept;
+	bool job;
 	uint64_t opened;
 	uint64_t first;
 	struct ub_count count;
@@ -159,6 +169,8 @@ struct ub_scope {
 	uint32_t *outer_rank;
 	uint32_t *world_rank;
 	uint64_t *incarnation;
+	bool *fresh;
+	struct ub_scope *heir;
 	struct ub_sched *sched;
 	struct ub_spin spin;
 	int timeout_ms;
@@ -193,6 +205,7 @@ struct ub_scope {
  * @handle: of each member, the back end's
  * @own: dev: struct ub_win_create of the own window, or NULL
  * @inner: the library's own, gone with the scope
+ * @mirror: what outlives its members, or NULL: mirror.c
  */
 struct ub_win {
 	struct ub_scope *scope;
@@ -202,6 +215,7 @@ struct ub_win {
 	uint64_t *handle;
 	void *own;
 	bool inner;
+	struct ub_mirror *mirror;
 };
 
 /**
@@ -212,6 +226,10 @@ struct ub_win {
  * @biased: see sync.c
  * @key: of the job
  * @start_ms: allowance for the ranks to start
+ * @nranks: ranks of the job, @spares of them spare
+ * @job: scope of all ranks when there are spares, or NULL: spare.c
+ * @place: of each of its members: rank in the world, or -1
+ * @rejoined: was a spare
  * @retired: accounting of scopes that are gone, by level
  * @crowd: CPUs that more members share here, else 0; looked at again at
  *	@crowd_look
@@ -224,6 +242,7 @@ struct ub_ctx {
 	bool timing;
 	int rank;
 	int nranks;
+	int spares;
 	uint32_t own_node;
 	int timeout_ms;
 	int start_ms;
@@ -231,6 +250,9 @@ struct ub_ctx {
 	const char *fabric;
 	struct ub_machine machine;
 	struct ub_scope *world;
+	struct ub_scope *job;
+	int *place;
+	bool rejoined;
 
 	pthread_mutex_t lock;
 	struct ub_scope *scopes;
@@ -254,6 +276,12 @@ int ub_scope_make(struct ub_scope *s, const uint64_t key[2]);
 int ub_scope_ready(struct ub_scope *s);
 /** ub_scope_drop() - leave the group and free the scope */
 void ub_scope_drop(struct ub_scope *s);
+/** ub_scope_subset() - a scope to be made, of @n members of @outer; @who: its
+ * ranks there, in order */
+struct ub_scope *ub_scope_subset(struct ub_scope *outer, const uint32_t *who,
+				 uint32_t n, int level, const char *name);
+/** ub_scope_vertex() - what members at one vertex of a level share */
+uint32_t ub_scope_vertex(const struct ub_scope *s, uint32_t rank, int level);
 void ub_scope_free(struct ub_scope *s);
 
 /* ---- sync.c ---- */
@@ -317,6 +345,16 @@ void ub_count_scope(struct ub_count *to, const struct ub_scope *s);
 /* ---- msg.c ---- */
 /** ub_msg_bulk() - the scope's records carry messages; 0 or -ENOMEM */
 int ub_msg_bulk(struct ub_scope *s);
+
+/* ---- spare.c ---- */
+/** ub_job_begin() - @job is made: make the world, or wait as a spare */
+int ub_job_begin(struct ub_ctx *ctx, struct ub_scope *job);
+/** ub_job_done() - this member has computed all it has to */
+void ub_job_done(struct ub_ctx *ctx);
+
+/* ---- mirror.c ---- */
+/** ub_mirror_free() - @w: the window that had it, or NULL */
+void ub_mirror_free(struct ub_mirror *m, struct ub_win *w);
 
 /* ---- win.c ---- */
 /* Bytes of a mailbox in which a back end describes a window. */

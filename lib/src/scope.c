@@ -119,14 +119,16 @@ void ub_scope_free(struct ub_scope *s)
 	free(s->outer_rank);
 	free(s->world_rank);
 	free(s->incarnation);
+	free(s->fresh);
 	free(s->table);
+	ub_mirror_free(s->pending.mirror, NULL);
 	unmap_scope(s);
 }
 
-/* In the world lanes are counted, further inside they are known. */
+/* In the outermost scope lanes are counted, further inside they are known. */
 static void set_lanes(struct ub_scope *s)
 {
-	const struct ub_scope *w = s->ctx->world;
+	const struct ub_scope *w = s->ctx->job ? s->ctx->job : s->ctx->world;
 	uint32_t i, j;
 
 	for (i = 0; i < s->n; i++) {
@@ -210,6 +212,8 @@ static void unlist(struct ub_scope *s)
 	}
 	/* Scopes made of this one belong to its outer one now. */
 	for (k = ctx->scopes; k; k = k->next) {
+		if (k->heir == s)
+			k->heir = s->heir;
 		if (k->outer != s || !s->outer)
 			continue;
 		for (i = 0; i < k->n; i++)
@@ -241,6 +245,11 @@ static uint32_t key_of(const struct ub_machine *m, uint32_t node, int level)
 	return ub_level_key(&m->shape, node, level - LEVEL_MACHINE + 1);
 }
 
+uint32_t ub_scope_vertex(const struct ub_scope *s, uint32_t rank, int level)
+{
+	return key_of(&s->ctx->machine, s->node[rank], level);
+}
+
 static struct ub_scope *find_kept(struct ub_scope *outer, int level)
 {
 	struct ub_scope *s;
@@ -253,9 +262,8 @@ static struct ub_scope *find_kept(struct ub_scope *outer, int level)
 	return s;
 }
 
-/* The members of @outer that @want says yes to, in order. */
-static struct ub_scope *subset(struct ub_scope *outer, const uint32_t *who,
-			       uint32_t n, int level, const char *name)
+struct ub_scope *ub_scope_subset(struct ub_scope *outer, const uint32_t *who,
+				 uint32_t n, int level, const char *name)
 {
 	struct ub_scope *s;
 	uint32_t i, me = 0;
@@ -290,11 +298,11 @@ static int enter_new(struct ub_scope *outer, int level, struct ub_scope **inner)
 
 	if (!who)
 		return ub_fail(-ENOMEM, "no memory");
-	own = key_of(m, outer->node[outer->rank], level);
+	own = ub_scope_vertex(outer, outer->rank, level);
 	for (i = 0; i < outer->n; i++)
-		if (key_of(m, outer->node[i], level) == own)
+		if (ub_scope_vertex(outer, i, level) == own)
 			who[n++] = i;
-	s = subset(outer, who, n, level, name_of(m, level));
+	s = ub_scope_subset(outer, who, n, level, name_of(m, level));
 	free(who);
 	if (!s)
 		return ub_fail(-ENOMEM, "no memory");
@@ -382,8 +390,8 @@ static int split(struct ub_scope *outer, int colour, int key,
 	keys = calloc(outer->n, sizeof(*keys));
 	if (who && keys) {
 		n = pick(outer, colour, who, keys);
-		s = subset(outer, who, n, LEVEL_SPLIT(&outer->ctx->machine),
-			   "split");
+		s = ub_scope_subset(outer, who, n,
+				    LEVEL_SPLIT(&outer->ctx->machine), "split");
 	}
 	free(who);
 	free(keys);
@@ -418,7 +426,7 @@ int ub_scope_exit(struct ub_scope *s)
 
 	if (!s)
 		return ub_fail(-EINVAL, "ub_scope_exit(): the scope is NULL");
-	if (!s->outer)
+	if (!s->outer || s == s->ctx->world)
 		return ub_fail(-EINVAL, "ub_scope_exit() of the world; call ub_fini()");
 	if (s->lost) {
 		err = ub_scope_begin_lost(s);
@@ -478,7 +486,7 @@ int ub_shrink(struct ub_scope *s, struct ub_scope **survivors)
 		if (inner) {
 			err = made(inner, err);
 			if (!err || err == -EOWNERDEAD)
-				*survivors = inner;
+				*survivors = s->heir = inner;
 		}
 	}
 	ub_scope_end(s);
@@ -510,7 +518,7 @@ const char *ub_level(const struct ub_scope *s)
 
 struct ub_scope *ub_outer(const struct ub_scope *s)
 {
-	return s->outer;
+	return s->outer && s->outer->job ? NULL : s->outer;
 }
 
 int ub_outer_rank(const struct ub_scope *s, int rank)
@@ -518,7 +526,7 @@ int ub_outer_rank(const struct ub_scope *s, int rank)
 	if (rank < 0 || (uint32_t)rank >= s->n)
 		return ub_fail(-EINVAL, "%s: rank %d of %u", s->level_name, rank,
 			       s->n);
-	return s->outer_rank[rank];
+	return ub_outer(s) ? (int)s->outer_rank[rank] : rank;
 }
 
 int ub_lost(const struct ub_scope *s, struct ub_lost_info *info)

@@ -17,16 +17,20 @@ static uint64_t get(const uint64_t *p)
 void ub_count_scope(struct ub_count *to, const struct ub_scope *s)
 {
 	uint64_t move = get(&s->count.move), wait = get(&s->count.wait);
+	uint64_t mirror = get(&s->count.mirror);
 	uint64_t steps = __atomic_load_n(&s->bar.epoch, __ATOMIC_RELAXED) - s->first;
 
 	if (!s->timing)
 		return;
 	to->supersteps += steps;
 	to->bytes += get(&s->count.bytes);
-	to->compute += ub_elapsed(move + wait,
+	to->compute += ub_elapsed(move + wait + mirror,
 				  ub_elapsed(s->opened, ub_ticks()));
 	to->move += move;
 	to->wait += wait;
+	to->checkpoints += get(&s->count.checkpoints);
+	to->mirror_bytes += get(&s->count.mirror_bytes);
+	to->mirror += mirror;
 	to->late += get(&s->waited[s->rank]);
 }
 
@@ -75,6 +79,9 @@ int ub_stats(struct ub_ctx *ctx, int i, struct ub_level_stats *st)
 		.compute_ns = ub_ticks_ns(c.compute),
 		.move_ns = ub_ticks_ns(c.move),
 		.wait_ns = ub_ticks_ns(c.wait),
+		.checkpoints = c.checkpoints,
+		.mirror_bytes = c.mirror_bytes,
+		.mirror_ns = ub_ticks_ns(c.mirror),
 	};
 	level_name(ctx, i, st->level);
 	return 0;
@@ -94,6 +101,9 @@ struct row {
 	uint64_t compute_ns;
 	uint64_t move_ns;
 	uint64_t wait_ns;
+	uint64_t checkpoints;
+	uint64_t mirror_bytes;
+	uint64_t mirror_ns;
 	uint64_t late;
 };
 
@@ -113,16 +123,40 @@ static void print_level(const char *name, const struct row *rows, int n,
 		sum.compute_ns += w->compute_ns;
 		sum.move_ns += w->move_ns;
 		sum.wait_ns += w->wait_ns;
+		sum.mirror_ns += w->mirror_ns;
 	}
 	if (!sum.supersteps)
 		return;
-	all = sum.compute_ns + sum.move_ns + sum.wait_ns;
+	all = sum.compute_ns + sum.move_ns + sum.wait_ns + sum.mirror_ns;
 	all = all > 0 ? all : 1;
 	fprintf(out, "%-12s %10llu %14llu %12.3f %12.3f %12.3f %5.1f%%\n", name,
 		(unsigned long long)sum.supersteps,
 		(unsigned long long)sum.bytes, sum.compute_ns / 1e6 / n,
 		sum.move_ns / 1e6 / n, sum.wait_ns / 1e6 / n,
 		100 * sum.wait_ns / all);
+}
+
+/* What the mirrors cost; nothing where there are none. */
+static void print_mirrors(const char *name, const struct row *rows, int n,
+			  size_t stride, FILE *out)
+{
+	uint64_t count = 0, bytes = 0, mirror = 0, all = 1;
+	int r;
+
+	for (r = 0; r < n; r++) {
+		const struct row *w = rows + r * stride;
+
+		count = w->checkpoints > count ? w->checkpoints : count;
+		bytes += w->mirror_bytes;
+		mirror += w->mirror_ns;
+		all += w->compute_ns + w->move_ns + w->wait_ns + w->mirror_ns;
+	}
+	if (count)
+		fprintf(out,
+			"mirrors of %s: %llu checkpoints, %llu bytes, %.3f ms, %.1f%% of the time\n",
+			name, (unsigned long long)count,
+			(unsigned long long)bytes, mirror / 1e6 / n,
+			100.0 * mirror / all);
 }
 
 static void print_late(const char *name, const struct row *rows, int n,
@@ -144,7 +178,7 @@ static void print_late(const char *name, const struct row *rows, int n,
 	fputc('\n', out);
 }
 
-static void print(const struct ub_ctx *ctx, const struct row *all, FILE *out)
+static void print(const struct ub_ctx *ctx, const struct row *all, int n, FILE *out)
 {
 	size_t stride = levels(ctx);
 	char name[UB_NAME_LEN];
@@ -154,22 +188,31 @@ static void print(const struct ub_ctx *ctx, const struct row *all, FILE *out)
 		"supersteps", "bytes", "compute ms", "move ms", "wait ms", "wait");
 	for (i = 0; i < levels(ctx); i++) {
 		level_name(ctx, i, name);
-		print_level(name, all + i, ctx->nranks, stride, out);
+		print_level(name, all + i, n, stride, out);
+	}
+	for (i = 0; i < levels(ctx); i++) {
+		level_name(ctx, i, name);
+		print_mirrors(name, all + i, n, stride, out);
 	}
 	fprintf(out, "barriers that waited for a rank, by level:\n");
 	for (i = 0; i < levels(ctx); i++) {
 		level_name(ctx, i, name);
-		print_late(name, all + i, ctx->nranks, stride, out);
+		print_late(name, all + i, n, stride, out);
 	}
 	fflush(out);
 }
 
 int ub_stats_print(struct ub_ctx *ctx, FILE *out)
 {
+	struct ub_scope *w = ctx->world;
 	size_t n = levels(ctx), i;
-	struct row *own = calloc(n, sizeof(*own));
-	struct row *all = calloc(n * ctx->nranks, sizeof(*all));
+	struct row *own, *all;
 	int err;
+
+	while (w->heir)
+		w = w->heir;
+	own = calloc(n, sizeof(*own));
+	all = calloc(n * w->n, sizeof(*all));
 
 	if (!own || !all) {
 		err = ub_fail(-ENOMEM, "no memory");
@@ -184,12 +227,15 @@ int ub_stats_print(struct ub_ctx *ctx, FILE *out)
 			.compute_ns = ub_ticks_ns(c.compute),
 			.move_ns = ub_ticks_ns(c.move),
 			.wait_ns = ub_ticks_ns(c.wait),
+			.checkpoints = c.checkpoints,
+			.mirror_bytes = c.mirror_bytes,
+			.mirror_ns = ub_ticks_ns(c.mirror),
 			.late = c.late,
 		};
 	}
-	err = ub_allgather(ctx->world, own, n * sizeof(*own), all);
-	if (!err && !ctx->rank)
-		print(ctx, all, out);
+	err = ub_allgather(w, own, n * sizeof(*own), all);
+	if (!err && !w->rank)
+		print(ctx, all, w->n, out);
 out:
 	free(own);
 	free(all);

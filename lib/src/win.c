@@ -38,6 +38,7 @@ void ub_win_drop(struct ub_win *w, bool used)
 	}
 	if (w->scope->coll == w)
 		w->scope->coll = NULL;
+	ub_mirror_free(w->mirror, w);
 	w->scope->ctx->be->win_free(w, used);
 	free(w->peer);
 	free(w->size);

@@ -69,6 +69,7 @@ static inline int t_end(void)
 
 static _Thread_local int t_rank = -1;
 static uint64_t t_bytes = 1ULL << 30;	/* of the next arena */
+static int t_spares;	/* how many of the next job's members */
 
 typedef int (*t_member_fn)(struct ub_ctx *ctx, struct ub_scope *world);
 
@@ -140,12 +141,15 @@ static inline int t_start(struct t_job *j, int n, const int *node,
 		if (t_before)
 			t_before();
 		t_env("UB_RANK", r);
-		t_env("UB_SIZE", n);
+		t_env("UB_SIZE", n - t_spares);
+		t_env("UB_SPARES", t_spares);
 		t_env("UB_NODE", node ? node[r] : 0);
 		t_env("UB_HOST_FD", j->fd);
 		t_env("UB_JOB", 0x7e57 + job);
 		t_device(node ? node[r] : 0);
 		err = ub_init(&ctx, NULL);
+		if (err == -ECANCELED && r >= n - t_spares)
+			_exit(0);
 		if (err) {
 			printf("# rank %d: ub_init: %d %s\n", r, err,
 			       ub_last_error());

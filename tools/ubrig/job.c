@@ -93,7 +93,8 @@ static void make_env(struct buf *env, const struct node *n,
 		set_env(env, "UB_LANES", "%d", o->lanes);
 	merge_env(env, &c->env);
 	set_env(env, "UB_RANK", "%d", n->index);
-	set_env(env, "UB_SIZE", "%d", n->rig->n);
+	set_env(env, "UB_SIZE", "%d", n->rig->n - o->spares);
+	set_env(env, "UB_SPARES", "%d", o->spares);
 	set_env(env, "UB_NODE", "%u", n->id);
 	set_env(env, "UB_JOB", "%s", job_id);
 }

@@ -20,10 +20,12 @@ enum {
 	OPT_KEEP_LOGS, OPT_KERNEL, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
 	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU, OPT_ROOT, OPT_INIT,
 	OPT_DEVICES, OPT_DEVICE, OPT_HOTPLUG,
+	OPT_SPARES,
 };
 
 static const struct option long_options[] = {
 	{ "lanes", required_argument, NULL, OPT_LANES },
+	{ "spares", required_argument, NULL, OPT_SPARES },
 	{ "machine", required_argument, NULL, OPT_MACHINE },
 	{ "smp", required_argument, NULL, OPT_SMP },
 	{ "mem", required_argument, NULL, OPT_MEM },
@@ -58,6 +60,8 @@ static const struct option long_options[] = {
 static const char boot_help[] =
 	"  -n N                 number of nodes (default 2, or as many as --nodes)\n"
 	"  --nodes ID,ID,...    their fabric node ids (default 0,1,...)\n"
+	"  --spares K           K nodes more, which wait until one is lost (UB_SPARES);\n"
+	"                       the last K that --nodes names\n"
 	"  --lanes K            tell the program to use K lanes (UB_LANES)\n"
 	"  --machine FILE       machine file (UB_MACHINE)\n"
 	"  --smp C,..           CPUs of each node (1); the last is for all that follow\n"
@@ -369,6 +373,9 @@ static void one_option(struct opts *o, int c, char *arg, int *n)
 	case OPT_LANES:
 		o->lanes = number(o, "--lanes", arg, 1, 4096);
 		break;
+	case OPT_SPARES:
+		o->spares = number(o, "--spares", arg, 1, MAX_NODES);
+		break;
 	case OPT_MACHINE:
 		o->machine = full_path(o, "--machine", arg);
 		break;
@@ -471,13 +478,18 @@ static void fill_defaults(struct opts *o, int v, int n)
 {
 	int i;
 
-	if (o->nodes && n && n != o->nodes)
-		usage(o, "-n %d, but --nodes names %d", n, o->nodes);
+	if (o->nodes && n && n + o->spares != o->nodes)
+		usage(o, "-n %d and %d spares, but --nodes names %d", n,
+		      o->spares, o->nodes);
 	if (!o->nodes) {
-		o->nodes = n ? n : 2;
+		o->nodes = (n ? n : 2) + o->spares;
+		if (o->nodes > MAX_NODES)
+			usage(o, "at most %d nodes, with the spares", MAX_NODES);
 		for (i = 0; i < o->nodes; i++)
 			o->ids[i] = i;
 	}
+	if (o->spares >= o->nodes)
+		usage(o, "%d nodes, and all are spares", o->nodes);
 	if (!verbs[v].boots)
 		return;
 	if (o->root && !o->no_module)

@@ -17,7 +17,8 @@
 struct opts {
 	const char *verb;	/* run, up, exec, ... */
 	const char *name;	/* of the standing rig */
-	int nodes;
+	int nodes;		/* with the spares */
+	int spares;
 	uint32_t ids[MAX_NODES];
 	int lanes;		/* 0: not given */
 	char *machine;

@@ -92,6 +92,8 @@ int fabric_setup(const struct ubrun_opts *o)
 
 	setenv("UB_FABRIC", o->fabric, 1);
 	set_number("UB_SIZE", o->total);
+	if (!o->dev)
+		set_number("UB_SPARES", o->spares);
 	if (o->machine)
 		setenv("UB_MACHINE", o->machine, 1);
 	if (o->dev) {

@@ -36,6 +36,7 @@ struct job {
 	int sigfd;
 	int lifeline;
 	int running;
+	int spares;		/* that no killed rank was forgiven for yet */
 	int worst;
 	int64_t timeout_at;	/* ms, -1: never; so are the others */
 	int64_t grace_at;
@@ -124,17 +125,23 @@ static void rank_ended(struct job *j, int i, int status)
 {
 	struct rank *r = &j->rank[i];
 	int nr = j->o->first + i, sig;
+	bool forgiven = false;
 
 	r->ended = true;
 	fabric_ended(nr);
 	j->running--;
 	if (WIFSIGNALED(status)) {
 		sig = WTERMSIG(status);
-		note_status(j, 128 + sig);
+		forgiven = !j->ending && j->spares > 0;
+		if (forgiven)
+			j->spares--;
+		else
+			note_status(j, 128 + sig);
 		if (!j->ending || j->o->verbose)
-			tell(j, "rank %d (pid %d) was killed by signal %d (%s)%s",
+			tell(j, "rank %d (pid %d) was killed by signal %d (%s)%s%s",
 			     nr, r->pid, sig, strsignal(sig),
-			     WCOREDUMP(status) ? ", core dumped" : "");
+			     WCOREDUMP(status) ? ", core dumped" : "",
+			     forgiven ? "; there is a spare" : "");
 	} else if (WEXITSTATUS(status)) {
 		note_status(j, WEXITSTATUS(status));
 		if (!j->ending || j->o->verbose)
@@ -146,7 +153,7 @@ static void rank_ended(struct job *j, int i, int status)
 	/* The program gave the job up: nobody is to shrink and go on. */
 	if (WIFEXITED(status) && WEXITSTATUS(status) == UBRUN_EX_ABORT)
 		end_all(j, SIGTERM);
-	if (!status || j->ending || j->grace_at >= 0 || j->o->grace_ms < 0)
+	if (!status || forgiven || j->ending || j->grace_at >= 0 || j->o->grace_ms < 0)
 		return;
 	snprintf(j->blame, sizeof(j->blame), "rank %d", nr);
 	j->grace_at = now_ms() + j->o->grace_ms;
@@ -401,7 +408,7 @@ static int open_signals(void)
 int job_run(const struct ubrun_opts *o, int lifeline)
 {
 	struct job j = {
-		.o = o, .lifeline = lifeline,
+		.o = o, .lifeline = lifeline, .spares = o->spares,
 		.timeout_at = -1, .grace_at = -1, .kill_at = -1,
 	};
 	struct rlimit more;

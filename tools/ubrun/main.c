@@ -31,6 +31,8 @@ static const char usage_text[] =
 "      --nodes N         number of nodes (default: as many as needed, without -n\n"
 "                        as the machine has)\n"
 "      --lanes K         ranks of one node (default 1)\n"
+"      --spares K        start K ranks more, which wait in ub_init() until one is lost;\n"
+"                        the first K ranks that a signal kills are no failure\n"
 "      --machine FILE    machine file: levels of the nodes (UB_MACHINE)\n"
 "      --fabric F        host: shared memory (default); dev, dev:PATH: lanes of\n"
 "                        this node on the device; under ubrig K for each VM\n"
@@ -49,7 +51,7 @@ static const char usage_text[] =
 
 enum {
 	OPT_NODES = 256, OPT_LANES, OPT_MACHINE, OPT_FABRIC, OPT_TIMEOUT,
-	OPT_GRACE, OPT_TAG, OPT_BIND, OPT_ENV, OPT_IGNORED,
+	OPT_GRACE, OPT_TAG, OPT_BIND, OPT_ENV, OPT_IGNORED, OPT_SPARES,
 };
 
 static const struct option options[] = {
@@ -57,6 +59,7 @@ static const struct option options[] = {
 	{ "np", required_argument, NULL, 'n' },
 	{ "nodes", required_argument, NULL, OPT_NODES },
 	{ "lanes", required_argument, NULL, OPT_LANES },
+	{ "spares", required_argument, NULL, OPT_SPARES },
 	{ "machine", required_argument, NULL, OPT_MACHINE },
 	{ "fabric", required_argument, NULL, OPT_FABRIC },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
@@ -171,6 +174,8 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes, int machine_nodes)
 	int outer, outer_size;
 
 	if (o->dev) {
+		if (o->spares)
+			usage_error("--spares is for ranks of this machine; on the device give it to ubrig, or set UB_SPARES");
 		outer = env_number("UB_RANK", 0, 0);
 		outer_size = env_number("UB_SIZE", 1, 1);
 		if (outer >= outer_size)
@@ -206,13 +211,14 @@ static void set_ranks(struct ubrun_opts *o, int n, int nodes, int machine_nodes)
 		if (n % o->lanes)
 			usage_error("-n %d is not a multiple of --lanes %d", n,
 				    o->lanes);
-		if (machine_nodes && n / o->lanes > machine_nodes)
-			usage_error("%d ranks with --lanes %d are on %d nodes, but the machine has %d",
-				    n, o->lanes, n / o->lanes, machine_nodes);
-		o->nranks = n;
+		o->nranks = n + o->spares;
 		o->total = n;
+		nodes = (o->nranks + o->lanes - 1) / o->lanes;
+		if (machine_nodes && nodes > machine_nodes)
+			usage_error("%d ranks with --lanes %d are on %d nodes, but the machine has %d",
+				    o->nranks, o->lanes, nodes, machine_nodes);
 	}
-	if (o->total > MAX_RANKS)
+	if (o->nranks > MAX_RANKS || o->total > MAX_RANKS)
 		usage_error("%d ranks are too many", o->total);
 }
 
@@ -246,6 +252,9 @@ static void parse(struct ubrun_opts *o, int argc, char **argv)
 			break;
 		case OPT_LANES:
 			o->lanes = number("--lanes", optarg);
+			break;
+		case OPT_SPARES:
+			o->spares = number("--spares", optarg);
 			break;
 		case OPT_MACHINE:
 			o->machine = optarg;

@@ -37,9 +37,10 @@ enum ubrun_bind {
 
 /**
  * struct ubrun_opts - the command line
- * @nranks: processes to start here
+ * @nranks: processes to start here, with the spares
  * @first: rank of the first of them
- * @total: ranks of the whole job
+ * @total: ranks of the whole job, without the spares
+ * @spares: ranks beyond them, which wait for a loss
  * @lanes: ranks of one node
  * @dev: on the device, not on shared memory of this machine
  * @fabric: value for UB_FABRIC
@@ -55,6 +56,7 @@ struct ubrun_opts {
 	int nranks;
 	int first;
 	int total;
+	int spares;
 	int lanes;
 	bool dev;
 	const char *fabric;
