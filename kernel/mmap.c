@@ -54,6 +54,7 @@ static vm_fault_t ub_fault(struct vm_fault *vmf)
 		goto out;
 	down_read(&f->map_sem);
 	off = mmap_offset(file, gva, vma->vm_flags & VM_WRITE, &err);
+	ub_instant();	/* what is mapped will be stored to */
 	if (off)
 		ret = vmf_insert_pfn(vma, vmf->address, f->ops->pfn(f, off));
 	up_read(&f->map_sem);

@@ -384,7 +384,7 @@ void ub_win_zero(struct ub_fabric *f, struct ub_window *w)
 	u32 i;
 
 	for (i = 0; i < w->nunits; i++) {
-		memset(p + i * UB_GVA_ALIGN, 0, UB_GVA_ALIGN);
+		ub_clear(p + i * UB_GVA_ALIGN, UB_GVA_ALIGN);
 		cond_resched();
 	}
 }

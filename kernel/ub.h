@@ -113,6 +113,24 @@ struct ub_slot_watch {
 };
 
 /**
+ * struct ub_trap - test hook: the instant at which a node is held, see instant.c
+ * @node: in the list of armed ones
+ * @armed: it is in it
+ * @thread: whose stores count; NULL while the tick is awaited
+ * @left: stores until it springs
+ * @how: enum ub_test_op
+ * @sprung: when it did, CLOCK_MONOTONIC ns; 0 not yet
+ */
+struct ub_trap {
+	struct list_head node;
+	bool armed;
+	struct pid *thread;
+	u64 left;
+	u32 how;
+	u64 sprung;
+};
+
+/**
  * struct ub_fabric - one node attached to a fabric
  * @dev: its count is the fabric's
  * @cdev: the char device
@@ -148,6 +166,7 @@ struct ub_slot_watch {
  * @watch_from: suspect nobody for being silent before
  * @paused: test hook: heartbeat and calls stand still
  * @killed: test hook: leave all words alone
+ * @trap: test hook: instant.c's
  * @pause_wq: calls that @paused holds
  * @win_lock: for the fields up to @win_wq
  * @windows: struct ub_window by id, quarantine included
@@ -211,6 +230,7 @@ struct ub_fabric {
 	ktime_t watch_from;
 	bool paused;
 	bool killed;
+	struct ub_trap trap;
 	wait_queue_head_t pause_wq;
 
 	struct mutex win_lock;		/* of own windows */
@@ -478,6 +498,11 @@ int ub_xfer_add(struct ub_file *file, u64 gva, u64 times);
 
 /* ---- testhook.c ---- */
 long ub_test(struct ub_file *file, struct ub_test *arg);
+
+/* ---- instant.c ---- */
+void ub_instant_init(void);
+void ub_instant_arm(struct ub_fabric *f, u32 how, u64 nth);
+void ub_instant_tick(struct ub_fabric *f, bool begins);
 
 /* ---- event.c ---- */
 #define UB_EVENTS	256

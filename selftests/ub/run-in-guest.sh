@@ -88,7 +88,7 @@ load()
 detect_of()
 {
 	case $1 in
-	made|fail|event|storm)	echo "${UB_DETECT_MS:-300}" ;;
+	made|fail|matrix|event|storm)	echo "${UB_DETECT_MS:-300}" ;;
 	*)		echo "${UB_CALM_MS:-2000}" ;;
 	esac
 }
