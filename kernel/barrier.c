@@ -142,6 +142,8 @@ int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 	for (;;) {
 		u64 now;
 
+		if (gm->helps)
+			ub_group_help(gm);
 		err = ub_file_enter(gm->file);
 		if (err)
 			return err;
@@ -153,7 +155,8 @@ int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 			ret = -ETIMEDOUT;
 		if (!ret)
 			ret = sleep_once(gm, min(timeout, now + nap), killable);
-		nap = min_t(u64, nap * 2, UB_SLEEP_MAX_NS);
+		if (!gm->helps)
+			nap = min_t(u64, nap * 2, UB_SLEEP_MAX_NS);
 		sleep_end(gm);
 		err = ub_file_enter(gm->file);
 		if (err)
@@ -506,7 +509,7 @@ long ub_barrier(struct ub_file *file, struct ub_barrier *arg)
 	if (!gm->sched) {
 		ret = -EOWNERDEAD;	/* creation failed: shrink or destroy */
 		ub_bar_lost(gm, &arg->out_lost);
-	} else if (!mutex_trylock(&gm->driver)) {
+	} else if (!ub_group_drive(gm)) {
 		ret = -EBUSY;
 	} else {
 		/* It may have been destroyed before the driver was held. */
