@@ -9,9 +9,10 @@
  *
  * Prints a line for each fault and phase with the times from the fault to the
  * last survivor's answer and to the end of its first barrier without the lost
- * one; selftests/ub/matrix_table.sh makes the table of faults.rst of them.
+ * one; selftests/vm/matrix_table.sh makes the table of faults.rst of them.
  *
  * usage: matrix_test [PHASE...]	only these
+ *	UB_EVERY	look at each such instant only
  */
 #define UB_NO_HARNESS
 #include "util.h"
@@ -80,6 +81,7 @@ struct tale {
 	const struct phase *phase;
 };
 
+static int every = 1;
 static unsigned char bytes[4 * UNIT];
 static unsigned char *map;
 
@@ -154,6 +156,14 @@ static int act_rotate(struct stage *s, struct member *m)
 	return win_rotate(m->fd, s->own.out_desc.window, &id);
 }
 
+static int act_fresh(struct stage *s, struct member *m)
+{
+	struct ub_win_id id = ARG(ub_win_id, .flags = UB_ROTATE_FRESH,
+				  .window = s->own.out_desc.window);
+
+	return call(m->fd, UB_IOC_WIN_ROTATE, &id);
+}
+
 static int act_destroy(struct stage *s, struct member *m)
 {
 	return win_destroy(m->fd, s->own.out_desc.window);
@@ -216,6 +226,7 @@ static const struct phase phases[] = {
 	{ "window-create", .act = act_create },
 	{ "window-attach", .act = act_attach },
 	{ "window-rotate", .act = act_rotate },
+	{ "window-move", .act = act_fresh },
 	{ "window-destroy", .act = act_destroy },
 	{ "world-create", .act = act_world, .meet = meet_world, .early = true },
 	{ "group-create", .act = act_child, .meet = meet_child },
@@ -342,6 +353,7 @@ struct scene {
 	int ctl;			/* of the victim's node */
 	int survivors;
 	__u64 at;			/* when it sprung */
+	__u32 reason;			/* that was told */
 	pid_t pid;
 	char why[512];
 };
@@ -460,6 +472,7 @@ static bool names_victim(struct scene *c)
 			l = &t->a[j].lost;
 	if (!l)
 		return bad(c, "nobody was told", t->n, 0);
+	c->reason = l->reason;
 	if (s->phase->leaves)
 		reasons |= 1 << UB_REASON_LEFT;
 	if (s->phase->early && l->reason == UB_REASON_TIMEOUT)
@@ -487,8 +500,8 @@ static bool zombie(struct scene *c)
 		return bad(c, "the zombie hangs", c->s->ret, 0);
 	if (c->s->oks > c->tale[0].oks)
 		return bad(c, "the zombie had more epochs", c->s->oks, c->tale[0].oks);
-	/* It left, and was not waited for. */
-	if (c->s->phase->leaves && c->fault == SILENT)
+	/* It left, or came too late: its node was not taken for dead yet. */
+	if (c->fault == SILENT && c->reason != UB_REASON_HEARTBEAT)
 		return true;
 	while ((ret = win_create(c->ctl, 1, RW, &w)) != -ESHUTDOWN) {
 		if (ret || now() > end)
@@ -658,7 +671,7 @@ static void sweep(struct scene *c, int p, enum fault f, int n)
 {
 	static const __u64 few[] = { 1, 3, 7 };
 	/* Three members at each instant, others at each third, turn by turn. */
-	const int step = n == 3 || f == SILENT || getenv("UB_LONG") ? 1 : 3;
+	const int step = f == SILENT ? 1 : n == 3 || getenv("UB_LONG") ? every : 3 * every;
 	const int skip = step == 1 ? 0 : (p + n) % step;
 	int ret = 1, cases = 0;
 	__u64 nth;
@@ -692,6 +705,10 @@ int main(int argc, char **argv)
 			want[p] |= !strcmp(argv[i], phases[p].name);
 		wanted += want[p];
 	}
+	if (getenv("UB_EVERY"))
+		every = atoi(getenv("UB_EVERY"));
+	if (every < 1)
+		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	ksft_print_header();
 	ksft_set_plan(wanted * ((FAULTS - 1) * (NODES - 1) + 1));

@@ -203,9 +203,16 @@ struct ub_win_create {
  *
  * Both end all other attachments: calls get -ESTALE at once, mapped peers SIGBUS
  * from their node's next tick, which is asked for.
- * Rotating leaves the creator attached.
- * Errors: ENOENT not a window of this file.
+ * Rotating leaves the creator attached. With UB_ROTATE_FRESH the window gets other
+ * memory with the same bytes at the same address, which a node that was fenced and
+ * still runs has never mapped; peers that attach anew find it where they have it
+ * mapped. What others store into the old memory meanwhile is lost: nobody is to
+ * use the window between the barrier before and the one after.
+ * Errors: ENOENT not a window of this file; with UB_ROTATE_FRESH also ENOSPC the
+ * slice has no other run of that length, or no window id is left; ENOMEM.
  */
+#define UB_ROTATE_FRESH	(1U << 0)
+
 struct ub_win_id {
 	__u32 size;
 	__u32 flags;

@@ -4,7 +4,7 @@
 # The table of measured times in Documentation/faults.rst, from what
 # matrix_test prints.
 #
-# usage: selftests/vm/run.sh ub-matrix | selftests/ub/matrix_table.sh
+# usage: selftests/vm/run.sh ub-matrix | selftests/vm/matrix_table.sh
 
 awk '
 function ms(us) { return us < 10000 ? sprintf("%.1f", us / 1000) : sprintf("%.0f", us / 1000) }
