@@ -16,7 +16,7 @@ guest()
 	modules=${UB_MODULES:-$top/kernel}
 	echo "TAP version 13"
 	echo "1..2"
-	insmod "$modules/ub.ko" test_hooks=1 detect_ms=300 &&
+	insmod "$modules/ub.ko" test_hooks=1 detect_ms=500 &&
 		insmod "$modules/ivshmem/ub_ivshmem.ko" node=0,1,2,3 plain=1
 	tries=0
 	while [ ! -c /dev/ubfab3 ] && [ $tries -lt 100 ]; do
@@ -45,10 +45,11 @@ memory=$(mktemp /dev/shm/ub-matrix.XXXXXX) || exit
 trap 'rm -f "$memory"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-words="-object memory-backend-file,id=matrix,share=on,size=1G,mem-path=$memory"
+words=
 # Before the rig's own devices, which are left alone.
 for slot in 4 5 6 7; do
-	words="$words -device ivshmem-plain,memdev=matrix,addr=$slot"
+	words="$words -object memory-backend-file,id=matrix$slot,share=on,size=1G,mem-path=$memory"
+	words="$words -device ivshmem-plain,memdev=matrix$slot,addr=$slot"
 done
 "$top/build/tools/ubrig" run -n 1 --no-tag --no-module --smp 2 --timeout 400 \
 	--env UB_EVERY="${UB_EVERY:-4}" --qemu "$words" -- "$dir/matrix_ivshmem.sh" --guest "$@"

@@ -194,6 +194,8 @@ struct ub_win_create {
 };
 #define UB_IOC_WIN_CREATE	_IO(UB_IOC_TYPE, UB_CMD_WIN_CREATE)
 
+#define UB_ROTATE_FRESH	(1U << 0)
+
 /**
  * struct ub_win_id - UB_IOC_WIN_DESTROY, UB_IOC_WIN_ROTATE: an own window
  * @window: its id
@@ -204,14 +206,11 @@ struct ub_win_create {
  * Both end all other attachments: calls get -ESTALE at once, mapped peers SIGBUS
  * from their node's next tick, which is asked for.
  * Rotating leaves the creator attached. With UB_ROTATE_FRESH the window gets other
- * memory with the same bytes at the same address, which a node that was fenced and
- * still runs has never mapped; peers that attach anew find it where they have it
- * mapped. What others store into the old memory meanwhile is lost: nobody is to
- * use the window between the barrier before and the one after.
- * Errors: ENOENT not a window of this file; with UB_ROTATE_FRESH also ENOSPC the
- * slice has no other run of that length, or no window id is left; ENOMEM.
+ * memory, the bytes copied, at the same address: a fenced node that still runs has
+ * not mapped it. What others store meanwhile is lost; they attach anew.
+ * Errors: ENOENT not a window of this file; with UB_ROTATE_FRESH also ENOSPC no
+ * other run of that length in the slice, or no window id is left; ENOMEM.
  */
-#define UB_ROTATE_FRESH	(1U << 0)
 
 struct ub_win_id {
 	__u32 size;
