@@ -148,12 +148,14 @@ static int sleep_once(struct ub_gmember *gm, u64 until, bool killable)
 int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 		    int (*done)(struct ub_gmember *gm))
 {
-	unsigned int naps;
+	unsigned int naps = 0;
 	int err, ret = 0;
 
-	for (naps = 0; ; naps++) {
+	for (;;) {
 		u64 now;
 
+		if (gm->helps)
+			ub_group_help(gm);
 		err = ub_file_enter(gm->file);
 		if (err)
 			return err;
@@ -166,6 +168,8 @@ int ub_bar_sleep_on(struct ub_gmember *gm, u64 timeout, bool killable,
 		if (!ret)
 			ret = sleep_once(gm, min(timeout, now + nap_ns(gm->fabric, naps)),
 					 killable);
+		if (!gm->helps)
+			naps++;
 		sleep_end(gm);
 		err = ub_file_enter(gm->file);
 		if (err)
@@ -518,7 +522,7 @@ long ub_barrier(struct ub_file *file, struct ub_barrier *arg)
 	if (!gm->sched) {
 		ret = -EOWNERDEAD;	/* creation failed: shrink or destroy */
 		ub_bar_lost(gm, &arg->out_lost);
-	} else if (!mutex_trylock(&gm->driver)) {
+	} else if (!ub_group_drive(gm)) {
 		ret = -EBUSY;
 	} else {
 		/* It may have been destroyed before the driver was held. */

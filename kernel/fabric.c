@@ -83,6 +83,7 @@ static void fabric_release(struct device *dev)
 
 	/* A late bell may have queued it after unregistering. */
 	cancel_delayed_work_sync(&f->tick);
+	ub_instant_arm(f, 0, 0);
 	ub_win_forget(f);
 	xa_destroy(&f->windows);
 	ida_destroy(&f->lanes);

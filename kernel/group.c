@@ -10,6 +10,7 @@
  *  - A slot is freed only when no member can store into its pages any more:
  *    it left, or its node came back with a newer incarnation.
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include "debug.h"
 #include "netlink.h"
@@ -56,6 +57,24 @@ struct ub_gmember *ub_group_get(struct ub_file *file, u32 handle)
 		kref_get(&gm->ref);
 	xa_unlock(&file->groups);
 	return gm;
+}
+
+/**
+ * ub_group_drive() - become the one agent of a member
+ * @gm: the member
+ *
+ * Whoever helps in shrinking holds it for a moment, and is not in the way.
+ * Context: process, may sleep.
+ * Return: true: its driver is held; false when a call of another thread is on.
+ */
+bool ub_group_drive(struct ub_gmember *gm)
+{
+	while (!mutex_trylock(&gm->driver)) {
+		if (!atomic_read(&gm->helpers))	/* not shared */
+			return mutex_trylock(&gm->driver);
+		fsleep(50);
+	}
+	return true;
 }
 
 /**
@@ -231,6 +250,11 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 {
 	struct ub_fabric *f = gm->fabric;
 
+	if (gm->heir) {
+		ub_gmember_leave(gm->heir, reason);
+		ub_group_put(gm->heir);
+		gm->heir = NULL;
+	}
 	ub_debug_group_del(gm);
 	ub_mmap_revoke(f, ub_gva_group(f->node, gm->slot), f->geo.map_size);
 
@@ -261,7 +285,7 @@ long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg)
 
 	if (!gm)
 		return -ENOENT;
-	if (!mutex_trylock(&gm->driver)) {
+	if (!ub_group_drive(gm)) {
 		ub_group_put(gm);
 		return -EBUSY;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups: making and shrinking them, without a leader.
+ * Groups: making them, without a leader. Shrinking: shrink.c.
  *
  * A group's id is computed by its members from what they all know, so they
  * meet in one slot (slots.c). Creating is the group's first barrier, run on
@@ -138,8 +138,8 @@ static void fence_missing(struct ub_gmember *gm)
 	ub_fabric_exit(gm->fabric);
 }
 
-/* The first barrier: 0, -EOWNERDEAD, or an error after which to leave. */
-static int first_barrier(struct ub_gmember *gm, u64 timeout)
+/* Arrive at the first barrier: 1 complete, 0 wait, or an error. */
+static int first_arrival(struct ub_gmember *gm)
 {
 	int ret = ub_file_enter(gm->file);
 
@@ -151,9 +151,14 @@ static int first_barrier(struct ub_gmember *gm, u64 timeout)
 	else if (ret == -ESTALE)
 		ret = ub_bar_refused(gm);
 	ub_fabric_exit(gm->fabric);
-	if (ret)
-		return ret > 0 ? 0 : ret;
-	ret = ub_bar_wait(gm, timeout, true);
+	return ret;
+}
+
+/* The rest of it: 0, -EOWNERDEAD, or an error after which to leave. */
+static int first_wait(struct ub_gmember *gm, u64 timeout)
+{
+	int ret = ub_bar_wait(gm, timeout, true);
+
 	if (ret == -ETIMEDOUT) {
 		fence_missing(gm);
 		ret = ub_bar_wait(gm, UB_FOREVER, true);
@@ -161,12 +166,18 @@ static int first_barrier(struct ub_gmember *gm, u64 timeout)
 	return ret;
 }
 
-/*
- * Make a group; on success and on -EOWNERDEAD *@out is published under its
- * handle, with a reference for the caller. @clash as ub_slots_join().
+/**
+ * ub_group_begin() - join a group that is made, and arrive at its first barrier
+ * @file: the lane
+ * @spec: the group; waits until its @timeout for the slot alone
+ * @out: gets the member, for ub_group_finish(), or to be left and put
+ * @clash: as ub_slots_join()
+ *
+ * Context: process, may sleep (killable); not between enter and exit.
+ * Return: 0, or -errno and nothing is left of it.
  */
-static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
-		      struct ub_gmember **out, u64 *clash)
+int ub_group_begin(struct ub_file *file, const struct ub_group_spec *spec,
+		   struct ub_gmember **out, u64 *clash)
 {
 	struct ub_fabric *f = file->fabric;
 	struct ub_gmember *gm;
@@ -176,11 +187,11 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	gm = ub_gmember_alloc(file, spec);
 	if (!gm)
 		return -ENOMEM;
-	/* Nobody else knows it yet; shrinking holds the old group's. */
-	mutex_lock_nested(&gm->driver, SINGLE_DEPTH_NESTING);
 	ret = meet(gm, spec, clash);
-	if (ret)
-		goto free;
+	if (ret) {
+		ub_group_put(gm);
+		return ret;
+	}
 	ub_grp_init(&g, ub_slot_pages(&f->slots, gm->slot), spec->n,
 		    f->geo.max_members, f->geo.max_lines);
 	ub_bar_init(&gm->bar, &g, NULL, spec->index, spec->base);
@@ -195,42 +206,64 @@ static int make_group(struct ub_file *file, const struct ub_group_spec *spec,
 	mutex_unlock(&f->members_lock);
 	ub_debug_group_add(gm);
 
-	ret = first_barrier(gm, spec->timeout);
+	gm->arrived = first_arrival(gm);
+	*out = gm;
+	return 0;
+}
+
+/**
+ * ub_group_finish() - wait for the others, and publish the handle
+ * @gm: from ub_group_begin()
+ * @timeout: absolute; whoever has not arrived then is lost
+ *
+ * Context: as ub_group_begin().
+ * Return: 0 or -EOWNERDEAD, and the table of handles has a reference of its
+ *	own; else -errno, and @gm is gone.
+ */
+int ub_group_finish(struct ub_gmember *gm, u64 timeout)
+{
+	int ret = gm->arrived;
+
+	/* Nobody else knows it yet; shrinking holds the old group's. */
+	mutex_lock_nested(&gm->driver, SINGLE_DEPTH_NESTING);
+	if (!ret)
+		ret = first_wait(gm, timeout);
+	else if (ret > 0)
+		ret = 0;
 	if (!ret)
 		ret = complete_table(gm);
+	gm->helps = false;
 	ub_gmember_made(gm);
 	if (ret && ret != -EOWNERDEAD)
 		goto leave;
 	kref_get(&gm->ref);
-	if (xa_alloc(&file->groups, &gm->handle, gm, xa_limit_31b,
+	if (xa_alloc(&gm->file->groups, &gm->handle, gm, xa_limit_31b,
 		     GFP_KERNEL_ACCOUNT)) {
 		ub_group_put(gm);
 		ret = -ENOMEM;
 		goto leave;
 	}
 	mutex_unlock(&gm->driver);
-	*out = gm;
 	return ret;
 leave:
 	ub_gmember_leave(gm, ret == -EINTR ? UB_REASON_EXIT : UB_REASON_LEFT);
-free:
 	mutex_unlock(&gm->driver);
 	ub_group_put(gm);
 	return ret;
 }
 
-static u64 hash_id(struct ub_fabric *f, const void *data, size_t len)
+/**
+ * ub_group_hash() - id of a group
+ * @f: the fabric, whose secret it is made with
+ * @data: the same bytes at all its members, and at no other group's
+ * @len: of @data
+ */
+u64 ub_group_hash(struct ub_fabric *f, const void *data, size_t len)
 {
 	const siphash_key_t key = { .key = { f->key[0], f->key[1] } };
 
 	return siphash(data, len, &key) & UB_SLOT_ID_MASK;
 }
-
-/* What a group's id is made of; the same bytes at all its members. */
-struct id_world {
-	u64 tag;
-	u64 key[2];
-};
 
 struct id_child {
 	u64 tag;
@@ -243,11 +276,11 @@ struct id_child {
 static void spec_world(struct ub_fabric *f, const struct ub_group_create *arg,
 		       struct ub_group_spec *spec)
 {
-	const struct id_world id = {
+	const struct ub_group_key id = {
 		.tag = UB_GROUP_WORLD, .key = { arg->key[0], arg->key[1] },
 	};
 
-	spec->id = hash_id(f, &id, sizeof(id));
+	spec->id = ub_group_hash(f, &id, sizeof(id));
 	spec->shape = arg->shape;
 }
 
@@ -287,7 +320,7 @@ static int spec_child(struct ub_file *file, const struct ub_group_create *arg,
 	id->key[0] = arg->key[0];
 	id->key[1] = arg->key[1];
 	id->n = arg->nmembers;
-	spec->id = hash_id(file->fabric, id,
+	spec->id = ub_group_hash(file->fabric, id,
 			   struct_size(id, member, arg->nmembers));
 	spec->shape = parent->shape;
 	spec->table = table;
@@ -323,11 +356,16 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 	return memchr_inv(&arg->shape, 0, sizeof(arg->shape)) ? -EINVAL : 0;
 }
 
-/*
- * Tell the caller who is in its new group, and give its reference back. A group
- * that it cannot be told of is left.
+/**
+ * ub_group_hand_over() - tell the caller who is in its new group
+ * @file: the lane
+ * @gm: the group; the caller's reference is given back
+ * @table: user pointer, or 0
+ *
+ * Context: process, not between enter and exit.
+ * Return: 0, or -EFAULT: a group that it cannot be told of is left.
  */
-static int hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table)
+int ub_group_hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table)
 {
 	struct ub_group_id id = { .group = gm->handle };
 	int err = 0;
@@ -390,7 +428,12 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 			ret = spec_child(file, arg, &spec, table, from);
 	}
 	if (!ret)
-		ret = make_group(file, &spec, &gm, &clash);
+		ret = ub_group_begin(file, &spec, &gm, &clash);
+	if (!ret) {
+		ret = ub_group_finish(gm, spec.timeout);
+		if (ret && ret != -EOWNERDEAD)
+			gm = NULL;
+	}
 	if (spec.origin)
 		ub_group_put(spec.origin);
 	kvfree(from);
@@ -405,151 +448,5 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 	arg->out_epoch = gm->bar.epoch;
 	if (ret)
 		ub_bar_lost(gm, &arg->out_lost);
-	return hand_over(file, gm, arg->out_table) ?: ret;
-}
-
-/* ---- shrinking ---- */
-
-static int all_final(struct ub_gmember *gm)
-{
-	const struct ub_grp *g = &gm->bar.g;
-	u32 i;
-
-	for (i = 0; i < g->n; i++)
-		if (!(ub_ld(&g->line[i].arrival) & UB_ARR_FINAL))
-			return 0;
-	return 1;
-}
-
-static void fence_undecided(struct ub_gmember *gm)
-{
-	const struct ub_grp *g = &gm->bar.g;
-	u32 i;
-
-	if (ub_file_enter(gm->file))
-		return;
-	for (i = 0; i < g->n; i++)
-		if (!(ub_ld(&g->line[i].arrival) & UB_ARR_FINAL))
-			ub_grp_fence(g, i, UB_REASON_TIMEOUT);
-	ub_bar_ring(gm);
-	ub_fabric_exit(gm->fabric);
-}
-
-/* Agree to shrink, wait until everybody's word is final. Driver is held. */
-static int agree(struct ub_gmember *gm, u64 timeout)
-{
-	int ret = ub_file_enter(gm->file);
-
-	if (ret)
-		return ret;
-	ret = ub_bar_verdict(&gm->bar, UB_EPOCH_MAX) ? 0 : -EINVAL;
-	if (!ret)
-		ret = ub_grp_shrink(&gm->bar.g, gm->bar.me);
-	if (!ret)
-		ub_bar_ring(gm);
-	ub_fabric_exit(gm->fabric);
-	if (ret)
-		return ret;
-	ret = ub_bar_sleep_on(gm, timeout, true, all_final);
-	if (ret == -ETIMEDOUT) {
-		fence_undecided(gm);
-		ret = ub_bar_sleep_on(gm, UB_FOREVER, true, all_final);
-	}
-	return ret > 0 ? 0 : ret;
-}
-
-/* The survivors' group: id from the old one's, places in the old order. */
-static int spec_shrunk(struct ub_gmember *gm, struct ub_group_spec *spec,
-		       struct ub_member *table, u32 *survivor)
-{
-	const struct id_world id = { .tag = gm->id, .key = { gm->word, 1 } };
-	u32 n, i;
-	int ret;
-
-	ret = ub_file_enter(gm->file);
-	if (ret)
-		return ret;
-	n = ub_grp_shrunk(&gm->bar.g, survivor);
-	ret = -ESTALE;
-	for (i = 0; i < n; i++) {
-		ub_group_home(gm, survivor[i]);
-		table[i] = gm->table[survivor[i]];
-		if (survivor[i] == gm->bar.me) {
-			spec->index = i;
-			ret = 0;
-		}
-	}
-	ub_fabric_exit(gm->fabric);
-	spec->n = n;
-	spec->id = hash_id(gm->fabric, &id, sizeof(id));
-	spec->shape = gm->shape;
-	spec->table = table;
-	spec->origin = gm;
-	spec->from = survivor;
-	spec->user_driver = gm->user_driver;
-	memcpy(spec->level, gm->level, sizeof(spec->level));
-	return ret;
-}
-
-static int shrink(struct ub_file *file, struct ub_gmember *gm,
-		  struct ub_group_shrink *arg, struct ub_gmember **out)
-{
-	struct ub_group_spec spec = { .timeout = arg->timeout };
-	struct ub_member *table;
-	u64 clash = 0;
-	u32 *survivor;
-	int ret;
-
-	table = kvcalloc(gm->bar.g.n, sizeof(*table), GFP_KERNEL);
-	survivor = kvcalloc(gm->bar.g.n, sizeof(*survivor), GFP_KERNEL);
-	ret = table && survivor ? agree(gm, arg->timeout) : -ENOMEM;
-	if (!ret)
-		ret = spec_shrunk(gm, &spec, table, survivor);
-	if (!ret) {
-		/* Those who agreed are on their way: give them time. */
-		spec.timeout = max_t(u64, spec.timeout, ktime_get_ns() +
-				     2ULL * READ_ONCE(gm->fabric->detect_ms) *
-				     NSEC_PER_MSEC);
-		ret = make_group(file, &spec, out, &clash);
-	}
-	kvfree(survivor);
-	kvfree(table);
-	return ret;
-}
-
-/**
- * ub_group_shrink() - UB_IOC_GROUP_SHRINK
- * @file: the lane
- * @arg: copied in; copied out whatever is returned
- *
- * Context: process, may sleep (killable); not between enter and exit.
- * Return: see struct ub_group_shrink.
- */
-long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg)
-{
-	struct ub_gmember *gm = ub_group_get(file, arg->group), *new = NULL;
-	int ret;
-
-	if (!gm)
-		return -ENOENT;
-	if (!mutex_trylock(&gm->driver)) {
-		ub_group_put(gm);
-		return -EBUSY;
-	}
-	ret = -ENOENT;
-	if (xa_load(&file->groups, arg->group) == gm)
-		ret = shrink(file, gm, arg, &new);
-	mutex_unlock(&gm->driver);
-	ub_group_put(gm);
-	if (!new)
-		return ret;
-	arg->out_group = new->handle;
-	arg->out_nmembers = new->bar.g.n;
-	arg->out_index = new->bar.me;
-	arg->out_offset = ub_gva_group(file->fabric->node, new->slot);
-	arg->out_map_size = file->fabric->geo.map_size;
-	arg->out_epoch = new->bar.epoch;
-	if (ret)
-		ub_bar_lost(new, &arg->out_lost);
-	return hand_over(file, new, arg->out_table) ?: ret;
+	return ub_group_hand_over(file, gm, arg->out_table) ?: ret;
 }

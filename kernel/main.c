@@ -21,6 +21,8 @@ static int __init ub_init(void)
 {
 	int err;
 
+	if (ub_test_hooks)
+		ub_instant_init();
 	err = ub_fabric_init();
 	if (err)
 		return err;

@@ -330,23 +330,14 @@ static void tick_groups(struct ub_fabric *f)
 	ub_fabric_exit(f);
 }
 
-/**
- * ub_member_tick() - heartbeat, and a look at everybody
- * @work: ub_fabric.tick
- *
- * Context: work queue; no locks.
- */
-void ub_member_tick(struct work_struct *work)
+/* Heartbeat, and a look at everybody. */
+static void tick(struct ub_fabric *f)
 {
-	struct ub_fabric *f = container_of(to_delayed_work(work),
-					   struct ub_fabric, tick);
 	struct ub_shm_node *rec;
 	ktime_t now = ktime_get();
 	bool mute = false;
 	u32 i;
 
-	if (READ_ONCE(f->state) != UB_FABRIC_UP || READ_ONCE(f->paused))
-		return;
 	if (ktime_ms_delta(now, f->last_tick) >
 	    READ_ONCE(f->period_ms) + READ_ONCE(f->detect_ms) / 2) {
 		ub_count(f, late_ticks);
@@ -373,4 +364,22 @@ void ub_member_tick(struct work_struct *work)
 	ub_win_tick(f);
 	tick_groups(f);
 	ub_fabric_requeue(f, READ_ONCE(f->period_ms));
+}
+
+/**
+ * ub_member_tick() - heartbeat, and a look at everybody
+ * @work: ub_fabric.tick
+ *
+ * Context: work queue; no locks.
+ */
+void ub_member_tick(struct work_struct *work)
+{
+	struct ub_fabric *f = container_of(to_delayed_work(work),
+					   struct ub_fabric, tick);
+
+	if (READ_ONCE(f->state) != UB_FABRIC_UP || READ_ONCE(f->paused))
+		return;
+	ub_instant_tick(f, true);
+	tick(f);
+	ub_instant_tick(f, false);
 }

@@ -54,6 +54,7 @@ static vm_fault_t ub_fault(struct vm_fault *vmf)
 		goto out;
 	down_read(&f->map_sem);
 	off = mmap_offset(file, gva, vma->vm_flags & VM_WRITE, &err);
+	ub_instant();	/* what is mapped will be stored to */
 	if (off)
 		ret = vmf_insert_pfn(vma, vmf->address, f->ops->pfn(f, off));
 	up_read(&f->map_sem);
@@ -159,6 +160,22 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 }
 
 /**
+ * ub_mmap_zap() - take mapped pages away from all processes; none come back yet
+ * @f: the fabric
+ * @gva: start, page aligned
+ * @len: bytes, rounded up to pages
+ *
+ * Context: may sleep; map_sem is held for write.
+ */
+void ub_mmap_zap(struct ub_fabric *f, u64 gva, u64 len)
+{
+	lockdep_assert_held_write(&f->map_sem);
+	trace_ub_revoke(f->node, gva, len);
+	ub_count(f, revokes);
+	unmap_mapping_range(f->inode->i_mapping, gva, len, 1);
+}
+
+/**
  * ub_mmap_revoke() - take mapped pages away from all processes
  * @f: the fabric
  * @gva: start, page aligned
@@ -171,10 +188,8 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
  */
 void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len)
 {
-	trace_ub_revoke(f->node, gva, len);
-	ub_count(f, revokes);
 	down_write(&f->map_sem);
-	unmap_mapping_range(f->inode->i_mapping, gva, len, 1);
+	ub_mmap_zap(f, gva, len);
 	up_write(&f->map_sem);
 }
 

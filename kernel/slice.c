@@ -370,6 +370,12 @@ int ub_win_reserve(struct ub_file *file, struct ub_window *w)
 	}
 }
 
+static void *unit_mem(struct ub_fabric *f, u32 unit)
+{
+	return f->mem + f->geo.slice_off + f->self * f->geo.slice_size +
+	       unit * UB_GVA_ALIGN;
+}
+
 /**
  * ub_win_zero() - clear a window's memory
  * @f: the fabric, entered
@@ -379,14 +385,49 @@ int ub_win_reserve(struct ub_file *file, struct ub_window *w)
  */
 void ub_win_zero(struct ub_fabric *f, struct ub_window *w)
 {
-	char *p = f->mem + f->geo.slice_off + f->self * f->geo.slice_size +
-		  w->unit * UB_GVA_ALIGN;
 	u32 i;
 
 	for (i = 0; i < w->nunits; i++) {
-		memset(p + i * UB_GVA_ALIGN, 0, UB_GVA_ALIGN);
+		ub_clear(unit_mem(f, w->unit + i), UB_GVA_ALIGN);
 		cond_resched();
 	}
+}
+
+/**
+ * ub_win_move() - give a window other memory; what it had goes to quarantine
+ * @f: the fabric, entered
+ * @w: the window; ub_win_renew() must follow
+ * @old: from ub_win_alloc(); the old memory's, when it succeeds
+ *
+ * The old memory has a record before the window's own names the new, so that a
+ * next life of this node finds it whenever this one ends.
+ *
+ * Context: may sleep; map_sem is held for write, the window is mapped nowhere
+ *	on this node; takes win_lock.
+ * Return: 0, -ENOSPC or -ENOMEM.
+ */
+int ub_win_move(struct ub_fabric *f, struct ub_window *w, struct ub_window *old)
+{
+	u32 i;
+	int err;
+
+	lockdep_assert_held_write(&f->map_sem);
+	old->length = w->length;
+	old->nunits = w->nunits;
+	err = win_reserve(f, old);
+	if (err)
+		return err;
+	for (i = 0; i < w->nunits; i++) {
+		ub_instant();
+		memcpy(unit_mem(f, old->unit + i), unit_mem(f, w->unit + i),
+		       UB_GVA_ALIGN);
+		cond_resched();
+	}
+	mutex_lock(&f->win_lock);
+	swap(w->unit, old->unit);
+	ub_win_end(f, old);
+	mutex_unlock(&f->win_lock);
+	return 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * UB_IOC_TEST: make a node die, stand still, come back. With the module
- * parameter test_hooks and CAP_SYS_ADMIN only.
+ * UB_IOC_TEST: make a node die, stand still, come back; at which instant:
+ * instant.c. With the module parameter test_hooks and CAP_SYS_ADMIN only.
  *
  * Invariant: a killed node is as if its machine had lost power: it stores
  * nothing more, and leaves all its words in shared memory as they are.
@@ -100,6 +100,14 @@ long ub_test(struct ub_file *file, struct ub_test *arg)
 		return test_fence(f, arg->value);
 	case UB_TEST_ATOMIC_ADD:
 		return ub_xfer_add(file, arg->gva, arg->value);
+	case UB_TEST_HOLD_AT:
+	case UB_TEST_DIE_AT:
+	case UB_TEST_HOLD_TICK_AT:
+		ub_instant_arm(f, arg->op, arg->value);
+		return 0;
+	case UB_TEST_SPRUNG:
+		arg->out_value = READ_ONCE(f->trap.sprung);
+		return 0;
 	default:
 		return -EINVAL;
 	}

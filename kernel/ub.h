@@ -115,6 +115,24 @@ struct ub_slot_watch {
 };
 
 /**
+ * struct ub_trap - test hook: the instant at which a node is held, see instant.c
+ * @node: in the list of armed ones
+ * @armed: it is in it
+ * @thread: whose stores count; NULL while the tick is awaited
+ * @left: stores until it springs
+ * @how: enum ub_test_op
+ * @sprung: when it did, CLOCK_MONOTONIC ns; 0 not yet
+ */
+struct ub_trap {
+	struct list_head node;
+	bool armed;
+	struct pid *thread;
+	u64 left;
+	u32 how;
+	u64 sprung;
+};
+
+/**
  * struct ub_fabric - one node attached to a fabric
  * @dev: its count is the fabric's
  * @cdev: the char device
@@ -151,6 +169,7 @@ struct ub_slot_watch {
  * @mute: some living peer rings nobody: sleepers here wake by timer, too
  * @paused: test hook: heartbeat and calls stand still
  * @killed: test hook: leave all words alone
+ * @trap: test hook: instant.c's
  * @pause_wq: calls that @paused holds
  * @win_lock: for the fields up to @win_wq
  * @windows: struct ub_window by id, quarantine included
@@ -215,6 +234,7 @@ struct ub_fabric {
 	bool mute;
 	bool paused;
 	bool killed;
+	struct ub_trap trap;
 	wait_queue_head_t pause_wq;
 
 	struct mutex win_lock;		/* of own windows */
@@ -292,7 +312,9 @@ struct ub_file {
  * @slot: of the group
  * @word: slot word under which it was joined
  * @id: group id
- * @driver: held by the thread that is in a barrier ioctl for it
+ * @driver: held by the thread that is in a barrier ioctl for it; see
+ *	ub_group_drive()
+ * @helpers: threads that hold @driver for moments only, or try to
  * @bar: its engine, under @driver
  * @base: epoch before the group's first
  * @pending: arrived by ioctl, not awaited yet
@@ -308,6 +330,10 @@ struct ub_file {
  * @user_driver: made with UB_GROUP_USER_DRIVER
  * @lost: a verdict was reported to the file's events
  * @finals: final words that the tick has seen
+ * @arrived: result of its first arrival, until it has a handle
+ * @heir: the group of its survivors that it joined already; see shrink.c
+ * @shrunk: it was shrunk by this member: no heir any more
+ * @helps: while it waits, it takes part in the shrinking of others
  * @sleep_node: in ub_fabric.sleepers
  * @fabric_node: in ub_fabric.members
  * @serial: says where dumps go on
@@ -323,6 +349,7 @@ struct ub_gmember {
 	u64 word;
 	u64 id;
 	struct mutex driver;		/* one agent at a time */
+	atomic_t helpers;
 	struct ub_bar bar;
 	u64 base;
 	bool pending;
@@ -336,6 +363,10 @@ struct ub_gmember {
 	bool user_driver;
 	bool lost;
 	u32 finals;
+	int arrived;
+	struct ub_gmember *heir;
+	bool shrunk;
+	bool helps;
 	wait_queue_head_t wq;
 	bool rung;
 	struct list_head sleep_node;
@@ -470,6 +501,7 @@ int ub_fabric_format(struct ub_fabric *f, bool force,
 
 /* ---- mmap.c ---- */
 int ub_mmap(struct file *filp, struct vm_area_struct *vma);
+void ub_mmap_zap(struct ub_fabric *f, u64 gva, u64 len);
 void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len);
 void ub_mmap_revoke_all(struct ub_fabric *f);
 enum ub_memtype ub_kernel_memtype(void *mem);
@@ -483,6 +515,11 @@ int ub_xfer_add(struct ub_file *file, u64 gva, u64 times);
 
 /* ---- testhook.c ---- */
 long ub_test(struct ub_file *file, struct ub_test *arg);
+
+/* ---- instant.c ---- */
+void ub_instant_init(void);
+void ub_instant_arm(struct ub_fabric *f, u32 how, u64 nth);
+void ub_instant_tick(struct ub_fabric *f, bool begins);
 
 /* ---- event.c ---- */
 #define UB_EVENTS	256
@@ -499,9 +536,23 @@ int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id);
 int ub_loop_del(int id);
 int ub_loop_of(struct ub_fabric *f);
 
-/* ---- group_make.c: making and shrinking groups ---- */
+/* ---- group_make.c: making groups ---- */
+/* What a world's id, and that of the survivors of a group, is made of. */
+struct ub_group_key {
+	u64 tag;
+	u64 key[2];
+};
+
 long ub_group_create(struct ub_file *file, struct ub_group_create *arg);
+int ub_group_begin(struct ub_file *file, const struct ub_group_spec *spec,
+		   struct ub_gmember **out, u64 *clash);
+int ub_group_finish(struct ub_gmember *gm, u64 timeout);
+int ub_group_hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table);
+u64 ub_group_hash(struct ub_fabric *f, const void *data, size_t len);
+
+/* ---- shrink.c ---- */
 long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg);
+void ub_group_help(struct ub_gmember *gm);
 
 /* ---- group.c: references, leaving, the tick ---- */
 struct ub_gmember *ub_gmember_alloc(struct ub_file *file,
@@ -511,6 +562,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason);
 u32 ub_group_home(struct ub_gmember *gm, u32 i);
 long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg);
 struct ub_gmember *ub_group_get(struct ub_file *file, u32 handle);
+bool ub_group_drive(struct ub_gmember *gm);
 void ub_group_put(struct ub_gmember *gm);
 /* The lane of @file died or its file closes: fence and leave all its groups. */
 void ub_group_lane_dead(struct ub_file *file, u16 reason);

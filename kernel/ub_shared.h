@@ -10,7 +10,8 @@
  * too, while the memory is shared with other machines.
  *
  * With UB_EXPLORE defined, every access first calls ub_explore_point(), where
- * a schedule explorer may switch to another member or end this one.
+ * a schedule explorer may switch to another member or end this one. In a kernel
+ * with test hooks each access that stores first calls ub_instant().
  */
 #ifndef UB_SHARED_H
 #define UB_SHARED_H
@@ -28,19 +29,36 @@
 
 #define ub_explore_point()	do { } while (0)
 
+/* Here a test may have this node stand still, or this process die: instant.c */
+#ifdef UB_NO_INSTANTS
+static inline void ub_instant(void) { }
+#else
+#include <linux/jump_label.h>
+DECLARE_STATIC_KEY_FALSE(ub_instants);
+void ub_instant_reached(void);
+
+static inline void ub_instant(void)
+{
+	if (static_branch_unlikely(&ub_instants))
+		ub_instant_reached();
+}
+#endif
+
 /* Load with acquire order. */
 #define ub_ld(p)		smp_load_acquire(p)
 /* Store with release order. */
-#define ub_st(p, v)		smp_store_release(p, v)
+#define ub_st(p, v) \
+	do { ub_instant(); smp_store_release(p, v); } while (0)
 /* Compare-and-swap, full fence; returns what the word held. */
-#define ub_cas(p, old, new)	sync_cmpxchg(p, old, new)
+#define ub_cas(p, old, new)	({ ub_instant(); sync_cmpxchg(p, old, new); })
 /* Swap, full fence; returns what the word held. */
-#define ub_swap(p, v)		xchg(p, v)
+#define ub_swap(p, v)		({ ub_instant(); xchg(p, v); })
 /* Full fence between earlier and later accesses. */
 #define ub_mb()			smp_mb()
 #define ub_relax()		cpu_relax()
 /* Zero words that others may still read, but whose value decides nothing. */
-#define ub_clear(p, bytes)	memset(p, 0, bytes)
+#define ub_clear(p, bytes) \
+	do { ub_instant(); memset(p, 0, bytes); } while (0)
 
 #else /* user space */
 

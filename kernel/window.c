@@ -162,6 +162,28 @@ long ub_win_destroy(struct ub_file *file, struct ub_win_id *arg)
 	return 0;
 }
 
+/* A new token, and with @old other memory. file->lock is held. */
+static int rotate(struct ub_file *file, struct ub_window *w,
+		  struct ub_window *old, struct ub_win_id *arg)
+{
+	struct ub_fabric *f = file->fabric;
+	struct ub_attachment *a = ub_win_find(file, w->gva);
+	int err = old ? ub_win_move(f, w, old) : 0;
+
+	if (err)
+		return err;
+	mutex_lock(&f->win_lock);
+	ub_win_renew(f, w, arg->out_token);
+	arg->out_generation = w->generation;
+	mutex_unlock(&f->win_lock);
+	if (!a)
+		return 0;
+	a->generation = arg->out_generation;
+	a->offset = f->geo.slice_off + f->self * f->geo.slice_size +
+		    w->unit * UB_GVA_ALIGN;
+	return 0;
+}
+
 /**
  * ub_win_rotate() - UB_IOC_WIN_ROTATE
  * @file: the file
@@ -173,30 +195,29 @@ long ub_win_destroy(struct ub_file *file, struct ub_win_id *arg)
 long ub_win_rotate(struct ub_file *file, struct ub_win_id *arg)
 {
 	struct ub_fabric *f = file->fabric;
-	struct ub_attachment *a;
-	struct ub_window *w;
-	u64 gva, length;
+	struct ub_window *w, *old = NULL;
+	int err = -ENOENT;
 
+	if (arg->flags & UB_ROTATE_FRESH) {
+		old = ub_win_alloc(f, GFP_KERNEL_ACCOUNT);
+		if (!old)
+			return -ENOMEM;
+	}
+	/* The creator's pages come back at its next touch. */
+	down_write(&f->map_sem);
 	mutex_lock(&file->lock);
 	w = win_own(file, arg->window);
-	if (!w) {
-		mutex_unlock(&file->lock);
-		return -ENOENT;
+	if (w) {
+		ub_mmap_zap(f, w->gva, w->length);
+		err = rotate(file, w, old, arg);
 	}
-	gva = w->gva;
-	length = w->length;
-	mutex_lock(&f->win_lock);
-	ub_win_renew(f, w, arg->out_token);
-	arg->out_generation = w->generation;
-	mutex_unlock(&f->win_lock);
-	a = ub_win_find(file, gva);
-	if (a)
-		a->generation = arg->out_generation;
 	mutex_unlock(&file->lock);
-	/* The creator's pages come back at its next touch. */
-	ub_mmap_revoke(f, gva, length);
-	ub_member_poke_all(f);
-	return 0;
+	up_write(&f->map_sem);
+	if (err)
+		kvfree(old);
+	else
+		ub_member_poke_all(f);
+	return err;
 }
 
 /**

@@ -83,6 +83,7 @@ void ub_win_release(struct ub_file *file);
 struct ub_window *ub_win_alloc(struct ub_fabric *f, gfp_t gfp);
 int ub_win_reserve(struct ub_file *file, struct ub_window *w);
 void ub_win_zero(struct ub_fabric *f, struct ub_window *w);
+int ub_win_move(struct ub_fabric *f, struct ub_window *w, struct ub_window *old);
 void ub_win_renew(struct ub_fabric *f, struct ub_window *w, u64 token[2]);
 void ub_win_end(struct ub_fabric *f, struct ub_window *w);
 int ub_win_reset(struct ub_fabric *f);

@@ -83,6 +83,7 @@ static long xfer_chunk(struct ub_file *file, const struct ub_xfer_op_desc *d,
 	err = xfer_begin(file, d->gva + done, d->length - done, op_right[d->op], &p);
 	if (err)
 		return err;
+	ub_instant();
 	pagefault_disable();
 	if (d->op == UB_XFER_PUT)
 		left = __copy_from_user_inatomic(p, user, n);

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 
 /* A module of its own: what is tested is not exported by ub.ko. */
+#define UB_NO_INSTANTS
 #include "../schedule.c"
 #include "../slots.c"
 #include "../engine.c"

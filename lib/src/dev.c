@@ -320,7 +320,7 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 		b->sum.aux |= UB_AUX_WINLOST;
 		return 0;
 	case -ETIMEDOUT:
-		return ub_late_error(s);
+		return ub_late_error(s, a.out_lost.heartbeat_age_ns);
 	case -ESTALE:
 		if (ub_bar_verdict(b, b->epoch))
 			return -EOWNERDEAD;

@@ -382,7 +382,7 @@ static int host_sleep(struct ub_scope *s, uint64_t deadline)
 	if (b->wake)
 		ub_host_wake(&b->g);
 	if (st == UB_BAR_WAIT)
-		return ub_late_error(s);
+		return ub_late_error(s, 0);
 	return st == UB_BAR_LOST ? -EOWNERDEAD : 0;
 }
 

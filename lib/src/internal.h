@@ -324,8 +324,11 @@ uint64_t ub_deadline(const struct ub_scope *s);
 int ub_wait_long(struct ub_scope *s);
 
 /* ---- late.c ---- */
-/** ub_late_error() - who is missing, and where it is; returns -ETIMEDOUT */
-int ub_late_error(struct ub_scope *s);
+/**
+ * ub_late_error() - who is missing, and where it is; returns -ETIMEDOUT
+ * @heard_ns: since its node was last heard of; 0: its process lives
+ */
+int ub_late_error(struct ub_scope *s, uint64_t heard_ns);
 
 /* ---- cpus.c ---- */
 #define UB_CPU_WORDS	16

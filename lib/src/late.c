@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a time-out says: who is missing, and whether that one waits elsewhere.
+ * What a time-out says: who is missing, whether that one lives, or waits elsewhere.
  *
  * A member that has arrived in another scope at a barrier that this one has not
  * come to waits there for this one: the two use their scopes in opposite order,
@@ -43,11 +43,11 @@ static void elsewhere(struct ub_scope *s, uint32_t m, char *text, size_t size)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
-int ub_late_error(struct ub_scope *s)
+int ub_late_error(struct ub_scope *s, uint64_t heard_ns)
 {
 	struct ub_bar *b = &s->bar;
 	uint32_t m = ub_bar_missing(b, b->epoch), missing = 0, i;
-	char where[192];
+	char where[192], life[64] = "it lives";
 	uint64_t last;
 
 	for (i = 0; i < s->n; i++)
@@ -57,10 +57,13 @@ int ub_late_error(struct ub_scope *s)
 		m = 0;
 	last = UB_ARR_EPOCH(ub_ld(&b->g.line[m].arrival));
 	elsewhere(s, m, where, sizeof(where));
+	if (heard_ns)
+		snprintf(life, sizeof(life), "its node was heard of %llu ms ago",
+			 (unsigned long long)heard_ns / 1000000);
 	return ub_fail(-ETIMEDOUT,
-		       "%s: epoch %llu: %u of %u missing after %d ms, first rank %u (node %u, lane %u), whose last epoch is %llu%s; call again to go on waiting",
+		       "%s: epoch %llu: %u of %u missing after %d ms, first rank %u (node %u, lane %u), whose last epoch is %llu (%s)%s; call again to go on waiting",
 		       s->level_name,
 		       (unsigned long long)b->epoch, missing, s->n,
 		       s->timeout_ms, m, s->node[m], s->lane[m],
-		       (unsigned long long)last, where);
+		       (unsigned long long)last, life, where);
 }

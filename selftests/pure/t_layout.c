@@ -192,7 +192,7 @@ _Static_assert(UB_IOC_WIN_CREATE == 0xbc81 && UB_IOC_WIN_DESTROY == 0xbc82 &&
 _Static_assert(UB_RED_OPS == 9 && UB_RED_OPS <= 64, "op has six bits");
 _Static_assert(UB_XFER_OPS == 8 && UB_EVENT_OVERRUN == 6 &&
 	       UB_REASON_REBOOT == 9 && UB_REASON_ERASED == 10 &&
-	       UB_TEST_ATOMIC_ADD == 6, "enums");
+	       UB_TEST_ATOMIC_ADD == 6 && UB_TEST_SPRUNG == 10, "enums");
 _Static_assert(!((UB_AUX_MIXED | UB_AUX_WINLOST) & UB_AUX_LAST_MASK) &&
 	       !((UB_AUX_MIXED | UB_AUX_WINLOST) >> UB_AUX_OP_SHIFT) &&
 	       (UB_AUX_NOTE(~0U) ^ UB_AUX_LAST_MASK) == UB_AUX_GIVEN_MASK &&

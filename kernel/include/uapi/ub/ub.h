@@ -194,6 +194,8 @@ struct ub_win_create {
 };
 #define UB_IOC_WIN_CREATE	_IO(UB_IOC_TYPE, UB_CMD_WIN_CREATE)
 
+#define UB_ROTATE_FRESH	(1U << 0)
+
 /**
  * struct ub_win_id - UB_IOC_WIN_DESTROY, UB_IOC_WIN_ROTATE: an own window
  * @window: its id
@@ -203,9 +205,13 @@ struct ub_win_create {
  *
  * Both end all other attachments: calls get -ESTALE at once, mapped peers SIGBUS
  * from their node's next tick, which is asked for.
- * Rotating leaves the creator attached.
- * Errors: ENOENT not a window of this file.
+ * Rotating leaves the creator attached. With UB_ROTATE_FRESH the window gets other
+ * memory, the bytes copied, at the same address: a fenced node that still runs has
+ * not mapped it. What others store meanwhile is lost; they attach anew.
+ * Errors: ENOENT not a window of this file; with UB_ROTATE_FRESH also ENOSPC no
+ * other run of that length in the slice, or no window id is left; ENOMEM.
  */
+
 struct ub_win_id {
 	__u32 size;
 	__u32 flags;

@@ -15,7 +15,12 @@ enum ub_test_op {
 	UB_TEST_REJOIN,		/* attach again, with a new incarnation */
 	UB_TEST_PTE_MEMTYPE,	/* out_value: enum ub_memtype of mapped @value */
 	UB_TEST_FENCE,		/* fence node @value */
-	UB_TEST_ATOMIC_ADD	/* @value times, the kernel adds 1 to word @gva */
+	UB_TEST_ATOMIC_ADD,	/* @value times, the kernel adds 1 to word @gva */
+	/* @value: before which of its stores from now; 0 before none */
+	UB_TEST_HOLD_AT,	/* the calling thread has its node stand still */
+	UB_TEST_DIE_AT,		/* the calling process is killed */
+	UB_TEST_HOLD_TICK_AT,	/* the next tick has the node stand still */
+	UB_TEST_SPRUNG		/* out_value: when one of these did, ns; or 0 */
 };
 
 /**
