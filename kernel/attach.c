@@ -314,7 +314,7 @@ static bool attach_ended(struct ub_file *file, struct ub_event *ev)
 			.incarnation = a->incarnation,
 			.gva = a->gva,
 			.value = a->length,
-			.reason = err == -EOWNERDEAD ? f->peer[a->home].reason :
+			.reason = err == -EOWNERDEAD ? READ_ONCE(f->peer[a->home].reason) :
 						       UB_REASON_NONE,
 		};
 	}

@@ -366,9 +366,7 @@ void ub_bar_missing_info(struct ub_gmember *gm, struct ub_lost *lost)
 		lost->incarnation = gm->table[m].node_incarnation;
 		home = ub_group_home(gm, m);
 		if (home < f->geo.max_nodes && home != f->self)
-			lost->heartbeat_age_ns =
-				ktime_to_ns(ktime_get()) -
-				ktime_to_ns(f->peer[home].seen);
+			lost->heartbeat_age_ns = ub_member_age(f, home);
 	}
 	ub_fabric_exit(f);
 }

@@ -54,14 +54,13 @@ static void show_age(struct seq_file *s, struct ub_fabric *f,
 		     const struct ub_slot_member *m)
 {
 	int home = ub_member_index(f, UB_WHO_NODE(m->who), m->node_inc);
-	u64 age;
 
 	if (home < 0) {
 		seq_puts(s, "   other life");
 		return;
 	}
-	age = ktime_to_ns(ktime_sub(ktime_get(), READ_ONCE(f->peer[home].seen)));
-	seq_printf(s, " %9llu ms", div_u64(age, NSEC_PER_MSEC));
+	seq_printf(s, " %9llu ms",
+		   div_u64(ub_member_age(f, home), NSEC_PER_MSEC));
 }
 
 static void show_member(struct seq_file *s, struct ub_gmember *gm, u32 i)

@@ -118,6 +118,22 @@ bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation)
 }
 
 /**
+ * ub_member_age() - how long has a node been silent
+ * @f: the fabric
+ * @index: of its record
+ *
+ * Context: any.
+ * Return: ns since its heartbeat was seen to move.
+ */
+u64 ub_member_age(struct ub_fabric *f, u32 index)
+{
+	/* Before the clock: the tick may store a later time than was read. */
+	ktime_t seen = smp_load_acquire(&f->peer[index].seen);	/* not shared */
+
+	return ktime_to_ns(ktime_sub(ktime_get(), seen));
+}
+
+/**
  * ub_member_ring() - wake the sleepers of another node
  * @f: the fabric
  * @index: of its record
@@ -202,18 +218,24 @@ void ub_member_detach(struct ub_fabric *f)
 
 /* ---- the tick ---- */
 
+/* What is told of a peer elsewhere is read while the tick writes: each word once. */
 static void peer_up(struct ub_fabric *f, u32 index, const struct ub_node_view *v)
 {
+	struct ub_peer *p = &f->peer[index];
 	struct ub_event ev = {
 		.type = UB_EVENT_NODE_UP,
 		.node = UB_NODE_ID(v->word),
 		.incarnation = v->incarnation,
 	};
 
-	f->peer[index] = (struct ub_peer){
-		.word = v->word, .incarnation = v->incarnation,
-		.heartbeat = v->heartbeat, .seen = ktime_get(), .alive = true,
-	};
+	p->word = v->word;
+	p->heartbeat = v->heartbeat;
+	WRITE_ONCE(p->seen, ktime_get());
+	WRITE_ONCE(p->reason, UB_REASON_NONE);
+	WRITE_ONCE(p->alive, true);
+	atomic64_set(&p->rings, 0);	/* not shared */
+	/* Who reads this life reads what belongs to it. */
+	smp_store_release(&p->incarnation, v->incarnation);	/* not shared */
 	ub_changed(UB_CHANGE_NODE);
 	ub_count(f, node_up);
 	trace_ub_node_up(f->node, ev.node, ev.incarnation, 0);
@@ -230,8 +252,8 @@ static void peer_down(struct ub_fabric *f, u32 index, u16 reason)
 		.incarnation = p->incarnation,
 	};
 
-	p->alive = false;
-	p->reason = reason;
+	WRITE_ONCE(p->alive, false);
+	WRITE_ONCE(p->reason, reason);
 	ub_changed(UB_CHANGE_NODE);
 	ub_count(f, node_down);
 	trace_ub_node_down(f->node, ev.node, ev.incarnation, reason);
@@ -276,7 +298,7 @@ static void watch_peer(struct ub_fabric *f, u32 index, ktime_t now)
 	}
 	if (v.heartbeat != p->heartbeat) {
 		p->heartbeat = v.heartbeat;
-		p->seen = now;
+		WRITE_ONCE(p->seen, now);
 		return;
 	}
 	since = ktime_after(p->seen, f->watch_from) ? p->seen : f->watch_from;
@@ -358,7 +380,7 @@ static void tick(struct ub_fabric *f)
 	WRITE_ONCE(f->mute, mute);
 	ub_attach_tick(f);
 	f->peer[f->self].heartbeat++;
-	f->peer[f->self].seen = now;
+	WRITE_ONCE(f->peer[f->self].seen, now);
 	ub_st(&rec->heartbeat, f->peer[f->self].heartbeat);
 	tick_lanes(f);
 	ub_win_tick(f);

@@ -48,6 +48,14 @@ static bool put_counters(struct sk_buff *skb, const u64 *value, unsigned int n)
 
 /* ---- nodes: the key is the index of the record ---- */
 
+/* Is this life of it the one that the tick watches? Then what it noted is of it. */
+static bool peer_seen(struct ub_fabric *f, u32 index, const struct ub_node_view *v)
+{
+	const struct ub_peer *p = &f->peer[index];
+
+	return smp_load_acquire(&p->incarnation) == v->incarnation;	/* not shared */
+}
+
 static u32 state_of(struct ub_fabric *f, u32 index,
 		    const struct ub_node_view *v)
 {
@@ -57,9 +65,9 @@ static u32 state_of(struct ub_fabric *f, u32 index,
 		return UB_STATE_JOINING;
 	if (UB_NODE_STATE(v->word) != UB_NODE_UP)
 		return UB_STATE_DOWN;
-	if (f->peer[index].incarnation != v->incarnation)
+	if (!peer_seen(f, index, v))
 		return UB_STATE_JOINING;	/* the tick has not seen it yet */
-	return f->peer[index].alive ? UB_STATE_UP : UB_STATE_DOWN;
+	return READ_ONCE(f->peer[index].alive) ? UB_STATE_UP : UB_STATE_DOWN;
 }
 
 /* What the node wrote of itself, and what was rung. */
@@ -88,14 +96,14 @@ static bool put_node(struct sk_buff *skb, struct ub_fabric *f, u32 index,
 {
 	const struct ub_peer *p = &f->peer[index];
 	u32 state = state_of(f, index, v);
-	bool seen = p->incarnation == v->incarnation;
-	u64 age = ktime_to_ns(ktime_sub(ktime_get(), READ_ONCE(p->seen)));
+	bool seen = peer_seen(f, index, v);
 
 	return nla_put_u32(skb, UB_NL_A_NODE, UB_NODE_ID(v->word)) ||
 	       ub_nl_put_u64(skb, UB_NL_A_INCARNATION, v->incarnation) ||
 	       nla_put_u32(skb, UB_NL_A_STATE, state) ||
-	       (state && seen && nla_put_u32(skb, UB_NL_A_REASON, p->reason)) ||
-	       (seen && ub_nl_put_u64(skb, UB_NL_A_HEARTBEAT_AGE, age)) ||
+	       (state && seen && nla_put_u32(skb, UB_NL_A_REASON, READ_ONCE(p->reason))) ||
+	       (seen && ub_nl_put_u64(skb, UB_NL_A_HEARTBEAT_AGE,
+				      ub_member_age(f, index))) ||
 	       put_doorbell(skb, f, index);
 }
 

@@ -487,6 +487,7 @@ int ub_member_index(struct ub_fabric *f, u32 node, u64 incarnation);
 bool ub_member_alive(struct ub_fabric *f, u32 index, u64 incarnation);
 bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation);
 /* Rings the sleepers of another node, and with @poke its tick. */
+u64 ub_member_age(struct ub_fabric *f, u32 index);
 void ub_member_ring(struct ub_fabric *f, u32 index, u64 group, bool poke);
 void ub_member_poke_all(struct ub_fabric *f);
 void ub_member_tick(struct work_struct *work);
