@@ -444,7 +444,7 @@ static int dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 	w->size[rank] = m.desc.length;
 	w->peer[rank] = map_window(w, m.desc.gva, m.desc.length);
 	if (!w->peer[rank])
-		return ub_fail(-errno,
+		return ub_fail(errno == ESTALE ? -EOWNERDEAD : -errno,
 			       "%s: cannot map the window of rank %u (node %u): %s",
 			       s->level_name, rank, s->node[rank],
 			       strerror(errno));

@@ -108,6 +108,7 @@ struct ub_queue;
  * @lost: a verdict stands; no more arrivals
  * @creating: the group's first barrier runs
  * @kept: made by ub_scope_enter()
+ * @alone: of one member and nothing shared: @map is memory of its own
  * @job: of all ranks, with the spares: none of the program's
  * @level: index of the accounting level
  * @level_name: for messages
@@ -155,6 +156,7 @@ struct ub_scope {
 	bool lost;
 	bool creating;
 	bool kept;
+	bool alone;
 	bool job;
 	uint64_t opened;
 	uint64_t first;
@@ -197,6 +199,12 @@ struct ub_scope {
 	uint64_t look;
 };
 
+enum ub_win_stage {
+	UB_WIN_TELL,	/* all tell of their parts */
+	UB_WIN_AGREE,	/* whether all could attach them */
+	UB_WIN_HEAR,	/* a home has died: who it was */
+};
+
 /**
  * struct ub_win - memory that members of a scope share
  * @scope: it was made on
@@ -206,6 +214,8 @@ struct ub_scope {
  * @own: dev: struct ub_win_create of the own window, or NULL
  * @inner: the library's own, gone with the scope
  * @mirror: what outlives its members, or NULL: mirror.c
+ * @stage: of making it, enum ub_win_stage
+ * @err: of attaching the others' parts
  */
 struct ub_win {
 	struct ub_scope *scope;
@@ -216,6 +226,8 @@ struct ub_win {
 	void *own;
 	bool inner;
 	struct ub_mirror *mirror;
+	int stage;
+	int err;
 };
 
 /**

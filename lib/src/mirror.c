@@ -316,7 +316,7 @@ static int step(struct ub_scope *s, struct ub_mirror *m, struct ub_win **win,
 			bad = fill_from(*win, m, old, keep);
 		break;
 	case SPREAD:
-		if (!ub_again(s) && m->has)
+		if (!ub_again(s))
 			bad = spread(*win, m);
 		break;
 	}
@@ -343,9 +343,7 @@ static int run_steps(struct ub_scope *s, struct ub_win **win,
 			s->pending.mirror = NULL;
 			return err;
 		}
-		/* The last barrier also where there is nothing to spread: all
-		 * have the window or none has. */
-		m->step += m->step == PLACES && !m->has ? 2 : 1;
+		m->step += m->step == PLACES && !m->has ? MADE : 1;
 	}
 	free(m->has);
 	m->has = NULL;

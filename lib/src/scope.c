@@ -29,6 +29,7 @@ static int make_alone(struct ub_scope *s)
 	s->map = aligned_alloc(UB_LAYOUT_PAGE, s->map_size);
 	if (!s->map)
 		return ub_fail(-ENOMEM, "no memory");
+	s->alone = true;
 	memset(s->map, 0, s->map_size);
 	ub_grp_init(&g, s->map, 1, 1, 1);
 	ub_bar_init(&s->bar, &g, NULL, 0, 0);
@@ -108,7 +109,7 @@ void ub_scope_free(struct ub_scope *s)
 	if (!s)
 		return;
 	ub_sched_free(s->sched);
-	if (s->n == 1 && s->outer)
+	if (s->alone)
 		free(s->map);
 	free(s->coll_copy);
 	ub_plan_free(s->plan);
@@ -230,7 +231,7 @@ void ub_scope_drop(struct ub_scope *s)
 	while (s->wins)
 		ub_win_drop(s->wins, true);
 	unlist(s);
-	if (s->bar.g.head && !(s->n == 1 && s->outer))
+	if (s->bar.g.head && !s->alone)
 		s->ctx->be->group_leave(s);
 	ub_scope_free(s);
 }

@@ -3,6 +3,7 @@
 #include "internal.h"
 #include "backend.h"
 #include <stdlib.h>
+#include <string.h>
 
 static struct ub_win *win_alloc(struct ub_scope *s)
 {
@@ -82,39 +83,78 @@ static int attach_all(struct ub_win *w, bool *used)
 	return err;
 }
 
-int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
+static int describe(struct ub_scope *s, size_t bytes)
 {
-	struct ub_win *w = s->pending.obj;
-	bool used = true;
+	struct win_mail *m = ub_mail(s);
+	struct ub_win *w = win_alloc(s);
 	int err;
 
-	if (!ub_again(s)) {
-		struct win_mail *m = ub_mail(s);
+	if (!w)
+		return ub_fail(-ENOMEM, "no memory");
+	err = s->ctx->be->win_alloc(w, bytes);
+	m->err = err;
+	m->bytes = bytes;
+	if (!err)
+		s->ctx->be->win_describe(w, m->desc);
+	s->pending.obj = w;
+	return 0;
+}
 
-		w = win_alloc(s);
-		if (!w)
-			return ub_fail(-ENOMEM, "no memory");
-		err = s->ctx->be->win_alloc(w, bytes);
-		m->err = err;
-		m->bytes = bytes;
-		if (!err)
-			s->ctx->be->win_describe(w, m->desc);
-		s->pending.obj = w;
+/*
+ * All have the window or none has. A home may die between the barriers: who then
+ * cannot attach its part tells the others, and all go on to the barrier that it
+ * does not come to.
+ */
+static int agree(struct ub_scope *s, struct ub_win *w)
+{
+	uint64_t worst;
+	int err = 0;
+
+	if (w->stage == UB_WIN_AGREE) {
+		err = ub_reduce_inside(s, UB_MAX_U64, -w->err, &worst);
+		if (err)
+			return err;
+		if (worst != EOWNERDEAD)
+			return w->err || !worst ? w->err :
+			       ub_fail(-(int)worst,
+				       "%s: a member cannot attach the windows of the others: %s",
+				       s->level_name, strerror(worst));
+		w->stage = UB_WIN_HEAR;
 	}
-	err = ub_exchange(s);
+	while (!err)
+		err = ub_sync_inside(s);
+	return err;
+}
+
+int ub_win_make(struct ub_scope *s, size_t bytes, struct ub_win **win)
+{
+	bool used = true;
+	struct ub_win *w;
+	int err = 0;
+
+	if (!ub_again(s))
+		err = describe(s, bytes);
+	if (err)
+		return err;
+	w = s->pending.obj;
+	if (w->stage == UB_WIN_TELL) {
+		err = ub_exchange(s);
+		if (err == -ETIMEDOUT)
+			return err;
+		if (!err) {
+			used = false;
+			w->err = attach_all(w, &used);
+			w->stage = UB_WIN_AGREE;
+			/* Whose memory was out has told all already. */
+			if (!used)
+				err = w->err;
+		}
+	}
+	if (!err)
+		err = agree(s, w);
 	if (err == -ETIMEDOUT)
 		return err;
 	s->pending.obj = NULL;
-	if (!err) {
-		used = false;
-		err = attach_all(w, &used);
-		/* A home that died meanwhile: hear it with the others. */
-		if (err == -EOWNERDEAD) {
-			int verdict = ub_sync_inside(s);
-
-			err = verdict ? verdict : err;
-		}
-	}
 	if (err) {
 		ub_win_drop(w, used);
 		return err;

@@ -249,7 +249,7 @@ static bool killed(int victim, int other, long us)
 int main(int argc, char **argv)
 {
 	static const int three[] = { 0, 1, 2 }, odd[] = { 0, 1, 2, 3, 4 };
-	int rounds = argc > 1 ? atoi(argv[1]) : getenv("UB_LONG") ? 200 : 16, i;
+	int rounds = argc > 1 ? atoi(argv[1]) : getenv("UB_LONG") ? 120 : 12, i;
 	bool ok = true;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
