@@ -321,7 +321,7 @@ static int spec_child(struct ub_file *file, const struct ub_group_create *arg,
 	id->key[1] = arg->key[1];
 	id->n = arg->nmembers;
 	spec->id = ub_group_hash(file->fabric, id,
-			   struct_size(id, member, arg->nmembers));
+				 struct_size(id, member, arg->nmembers));
 	spec->shape = parent->shape;
 	spec->table = table;
 	for (i = 0; i < arg->nmembers; i++)

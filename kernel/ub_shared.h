@@ -47,8 +47,7 @@ static inline void ub_instant(void)
 /* Load with acquire order. */
 #define ub_ld(p)		smp_load_acquire(p)
 /* Store with release order. */
-#define ub_st(p, v) \
-	do { ub_instant(); smp_store_release(p, v); } while (0)
+#define ub_st(p, v)		({ ub_instant(); smp_store_release(p, v); })
 /* Compare-and-swap, full fence; returns what the word held. */
 #define ub_cas(p, old, new)	({ ub_instant(); sync_cmpxchg(p, old, new); })
 /* Swap, full fence; returns what the word held. */

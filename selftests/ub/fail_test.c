@@ -159,22 +159,6 @@ TEST_F(fail, two_killed_at_once)
 	EXPECT_EQ(members_run(m, 2, step_barrier), 0);
 }
 
-TEST_F(fail, short_pause)
-{
-	struct member *m = self->m;
-	int i, round;
-
-	for (round = 0; round < 5; round++) {
-		ASSERT_EQ(test_op(self->extra[1], UB_TEST_PAUSE, 0, 0, NULL), 0);
-		for (i = 0; i < NODES; i++)
-			member_start(&m[i], step_barrier);
-		sleep_ms(DETECT / 2);
-		ASSERT_EQ(test_op(self->extra[1], UB_TEST_RESUME, 0, 0, NULL), 0);
-		for (i = 0; i < NODES; i++)
-			EXPECT_EQ(member_join(&m[i]), 0);
-	}
-}
-
 /* No NODE_DOWN of a node but @of in what a file has to read. */
 static bool only_down(int fd, __u32 of)
 {

@@ -116,7 +116,7 @@ struct scene {
 	struct member m[NODES];
 	struct tale tale[NODES];
 	struct member leaver;
-	enum fault fault;
+	enum fault which;
 	int ctl;			/* of the victim's node */
 	int survivors;
 	__u64 at;			/* when it sprung */
@@ -233,7 +233,7 @@ static bool names_victim(struct scene *c)
 	const struct stage *s = c->s;
 	const struct tale *t = &c->tale[0];
 	const struct ub_lost *l = NULL;
-	__u32 reasons = faults[c->fault].reasons;
+	__u32 reasons = faults[c->which].reasons;
 	int j;
 
 	for (j = 0; j < t->n; j++)
@@ -270,7 +270,7 @@ static bool zombie(struct scene *c)
 	if (c->s->oks > c->tale[0].oks)
 		return bad(c, "the zombie had more epochs", c->s->oks, c->tale[0].oks);
 	/* It left, or came too late: its node was not taken for dead yet. */
-	if (c->fault == SILENT && c->reason != UB_REASON_HEARTBEAT)
+	if (c->which == SILENT && c->reason != UB_REASON_HEARTBEAT)
 		return true;
 	while ((ret = win_create(c->ctl, 1, RW, &w)) != -ESHUTDOWN) {
 		if (ret || now() > end)
@@ -294,12 +294,12 @@ static bool judge(struct scene *c)
 	if (!LD(&c->s->missed)) {
 		if (!names_victim(c))
 			return false;
-		if (c->fault != KILLED && !zombie(c))
+		if (c->which != KILLED && !zombie(c))
 			return false;
 	}
 	ret = reap(c->pid);
 	c->pid = 0;
-	if (ret != (c->fault == KILLED && !LD(&c->s->missed) ? 128 + SIGKILL : 0))
+	if (ret != (c->which == KILLED && !LD(&c->s->missed) ? 128 + SIGKILL : 0))
 		return bad(c, "the victim ended with", ret, c->s->ret);
 	ret = members_run(c->m, c->survivors, step_sum);
 	if (ret)
@@ -350,7 +350,7 @@ static bool revive(struct scene *c)
 }
 
 /* 1 it sprung and all is well, 0 the call has fewer instants, -1 failed */
-static int run_case(struct scene *c, const struct phase *p, enum fault fault,
+static int run_case(struct scene *c, const struct phase *p, enum fault which,
 		    int n, __u64 nth)
 {
 	bool good;
@@ -359,11 +359,11 @@ static int run_case(struct scene *c, const struct phase *p, enum fault fault,
 	memset(c->s, 0, sizeof(*c->s));
 	fresh_key(c->s->key);
 	c->s->phase = p;
-	c->s->how = faults[fault].how;
+	c->s->how = faults[which].how;
 	c->s->nth = nth;
 	c->s->n = n;
 	c->s->index = nth % n;
-	c->fault = fault;
+	c->which = which;
 	c->survivors = n - 1;
 	c->at = 0;
 	c->why[0] = 0;
@@ -374,7 +374,7 @@ static int run_case(struct scene *c, const struct phase *p, enum fault fault,
 		for (i = 0; i < c->survivors; i++)
 			member_start(&c->m[i], step_survive);
 		good = spring(c);
-		if (!good || (c->at && fault == FENCED))
+		if (!good || (c->at && which == FENCED))
 			test_op(c->m[0].fd, UB_TEST_FENCE, VICTIM, 0, NULL);
 		for (i = 0; i < c->survivors; i++)
 			member_join(&c->m[i]);
@@ -389,14 +389,14 @@ static int run_case(struct scene *c, const struct phase *p, enum fault fault,
  * The same, but when the machine was so busy with others that a survivor's node
  * was taken for dead, a few times in all.
  */
-static int run_in_time(struct scene *c, const struct phase *p, enum fault fault,
+static int run_in_time(struct scene *c, const struct phase *p, enum fault which,
 		       int n, __u64 nth)
 {
 	static int again;
 	int ret;
 
 	for (;;) {
-		ret = run_case(c, p, fault, n, nth);
+		ret = run_case(c, p, which, n, nth);
 		if (ret >= 0)
 			return ret;
 		close(c->ctl);
@@ -405,7 +405,7 @@ static int run_in_time(struct scene *c, const struct phase *p, enum fault fault,
 		if (!c->late || again++ == LATE_MAX)
 			return ret;
 		ksft_print_msg("a survivor's node was late: %s %s, %d members, instant %llu once more\n",
-			       faults[fault].name, p->name, n, nth);
+			       faults[which].name, p->name, n, nth);
 	}
 }
 

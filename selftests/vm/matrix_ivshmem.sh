@@ -7,7 +7,7 @@
 # timer, all is slower, and fewer instants are looked at. Prints KTAP.
 #
 # usage: matrix_ivshmem.sh [PHASE...]
-#	UB_EVERY	of the instants (4)
+#	UB_EVERY	of the instants (10)
 dir=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$dir/../..")
 
@@ -52,4 +52,4 @@ for slot in 4 5 6 7; do
 	words="$words -device ivshmem-plain,memdev=matrix$slot,addr=$slot"
 done
 "$top/build/tools/ubrig" run -n 1 --no-tag --no-module --smp 2 --timeout 400 \
-	--env UB_EVERY="${UB_EVERY:-4}" --qemu "$words" -- "$dir/matrix_ivshmem.sh" --guest "$@"
+	--env UB_EVERY="${UB_EVERY:-10}" --qemu "$words" -- "$dir/matrix_ivshmem.sh" --guest "$@"
