@@ -221,18 +221,23 @@ int ub_io_wait(struct ub_io *io)
  * ub_io_wait_killable() - the same, but a fatal signal ends it
  * @io: the operation, which goes on then
  *
+ * When others wait for it, too, one of them may have begun it anew by now: only
+ * a wait that took too long gives it up.
+ *
  * Context: may sleep, for the detection time at most.
- * Return: 0 when it is over, -EINTR.
+ * Return: 0 when it was over, -EINTR.
  */
 int ub_io_wait_killable(struct ub_io *io)
 {
 	struct ub_fabric *f = io->fabric;
 	struct ub_copied *c = f->copied;
+	long left = wait_event_killable_timeout(c->wq,
+			ub_io_over(io) || !node_up(f),
+			msecs_to_jiffies(READ_ONCE(f->detect_ms)) + 1);
 
-	if (wait_event_killable_timeout(c->wq, ub_io_over(io) || !node_up(f),
-					msecs_to_jiffies(READ_ONCE(f->detect_ms)) + 1) < 0)
+	if (left < 0)
 		return -EINTR;
-	if (!ub_io_over(io))
+	if (!left || !node_up(f))
 		io_give_up(c, io);
 	return 0;
 }
