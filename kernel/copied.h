@@ -158,11 +158,11 @@ struct ub_copied_hooks {
 
 /**
  * struct ub_released - the last release of a group here
- * @id: of the group
+ * @word: of its slot; its id may be that of a former group
  * @epoch: of the barrier
  */
 struct ub_released {
-	u64 id;
+	u64 word;
 	u64 epoch;
 };
 

@@ -222,9 +222,9 @@ static bool released(struct ub_copied *c, const struct ub_gmember *gm)
 	struct ub_released *r = &c->released[gm->slot];
 
 	lockdep_assert_held(&c->lock);
-	if (r->id == gm->id && r->epoch >= gm->bar.epoch)
+	if (r->word == gm->word && r->epoch >= gm->bar.epoch)
 		return true;
-	r->id = gm->id;
+	r->word = gm->word;
 	r->epoch = gm->bar.epoch;
 	return false;
 }

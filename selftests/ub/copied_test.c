@@ -355,6 +355,29 @@ TEST_F_TIMEOUT(copied, bad_network, 120)
 	EXPECT_EQ(nested(r), 0);
 }
 
+/* A world of a former one's key begins its epochs anew, and counts as another. */
+TEST_F(copied, same_key_again)
+{
+	struct rig *r = &self->r;
+	__u64 key[2];
+	int i, k;
+
+	fresh_key(key);
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < LANES; i++)
+			r->inner[i].gc = world_arg(key, LANES, i, 20000);
+		ASSERT_EQ(members_run(r->inner, LANES, step_create), 0);
+		for (i = 1; i < 6 - 2 * k; i++) {
+			ST(&r->p[0][0], 10 * k + i);
+			ASSERT_EQ(sync_all(r->inner, LANES), 0);
+			EXPECT_EQ(LD(&r->p[1][0]), 10 * k + i);
+			ASSERT_EQ(sync_all(r->inner, LANES), 0);
+		}
+		for (i = 0; i < LANES; i++)
+			EXPECT_EQ(group_destroy(r->m[i].fd, r->inner[i].group), 0);
+	}
+}
+
 /* ---- windows that bytes cannot be brought to ---- */
 
 /* All are told in the same barrier, by name, and the group goes on. */
