@@ -183,13 +183,16 @@ bool ub_copied_full(struct ub_copied *c)
 int ub_copied_room(struct ub_copied *c)
 {
 	struct ub_fabric *f = c->fabric;
+	long left;
 
 	while (READ_ONCE(c->pages) >= READ_ONCE(c->limit) &&
 	       READ_ONCE(f->state) == UB_FABRIC_UP) {
 		queue_work(system_unbound_wq, &c->evict);
-		if (wait_event_killable_timeout(c->wq,
-				READ_ONCE(c->pages) < READ_ONCE(c->limit) ||
-				READ_ONCE(f->state) != UB_FABRIC_UP, HZ / 10) < 0)
+		left = wait_event_killable_timeout(c->wq,
+						   READ_ONCE(c->pages) < READ_ONCE(c->limit) ||
+						   READ_ONCE(f->state) != UB_FABRIC_UP,
+						   HZ / 10);
+		if (left < 0)
 			return -EINTR;
 	}
 	return 0;
@@ -219,7 +222,7 @@ static void evict_work(struct work_struct *work)
 	bool enough;
 	int round;
 
-	if (xchg(&c->foreign, false))
+	if (xchg(&c->foreign, false))	/* not shared */
 		ub_copied_flush_all(c);
 	for (round = 0; round < EVICT_ROUNDS; round++) {
 		mutex_lock(&c->lock);

@@ -113,7 +113,7 @@ struct ub_io {
 static inline bool ub_io_over(const struct ub_io *io)
 {
 	/* Pairs with the release that ends it: status and bytes are there. */
-	return smp_load_acquire(&io->over);
+	return smp_load_acquire(&io->over);	/* not shared */
 }
 
 /**

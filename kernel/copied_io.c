@@ -24,7 +24,8 @@ static void io_over(struct ub_copied *c, struct ub_io *io, int status)
 	lockdep_assert_held(&c->io_lock);
 	io->status = status;
 	c->inflight--;
-	smp_store_release(&io->over, true);
+	/* Pairs with ub_io_over(). */
+	smp_store_release(&io->over, true);	/* not shared */
 	wake_up_all(&c->wq);
 }
 
@@ -276,7 +277,7 @@ bool ub_io_again(struct ub_fabric *f, const struct ub_io *io, u64 *until)
 	    time_after64(get_jiffies_64(), *until))
 		return false;
 	if (io->status != -ETIMEDOUT)
-		msleep(10);
+		msleep(20);
 	return true;
 }
 

@@ -27,10 +27,10 @@ struct ub_io;
  *	ub_io_done() for it once, at any time from then on. It reads the bytes
  *	and the fields of @io until then and no longer. The home must refuse
  *	another generation than @io->at.generation (-ESTALE). Optional: with it
- *	windows are copied. Context: may sleep; ub_copied.flush may be held.
+ *	windows are copied. Context: process; ub_copied.flush may be held.
  * @cancel: have ub_io_done() called for an operation soon, whatever becomes of
- *	it. Optional, needed where it may take longer than the detection time.
- *	Context: may sleep; as @submit.
+ *	it. Optional, needed where it may take longer than the detection
+ *	time. Context: as @submit.
  *
  * None of them is called after ub_fabric_unregister() returned. The transport
  * then stops its interrupts, frees the memory and calls ub_fabric_put().

@@ -460,9 +460,8 @@ enum ub_red {
  * @out_last: UB_AUX_LAST() of who waited least in the barrier before, and
  *	all members' UB_AUX_NOTE() or-ed
  * @out_lost: with EOWNERDEAD: who; with ETIMEDOUT: who is missing
- * @out_window: with EOWNERDEAD: 0, or no member is lost but bytes that were on
- *	their way to the window with this address. The same for all members, the
- *	barrier is over and the group goes on; @out_lost is empty then
+ * @out_window: with EOWNERDEAD: not 0: no member is lost but bytes that were on
+ *	their way to this window; the same for all, and the group goes on
  *
  * ARRIVE, WAIT, TEST may be combined or called apart. WAIT is killable; it
  * is restarted after signals without losing the arrival: with EINTR and
@@ -517,9 +516,8 @@ enum ub_xfer_op {
  * Status: EINVAL no such @op, or an atomic's length, alignment or operand;
  * ENOENT no attachment there; ESTALE, EOWNERDEAD it has ended; EOVERFLOW past
  * the end of the window; EACCES its rights; EFAULT @addr; EBUSY an atomic's word
- * that others never leave alone; ENOMEM; ESHUTDOWN. Where windows are copied also
- * EOWNERDEAD the home cannot be reached, ETIMEDOUT an atomic that was given up:
- * whether it took place is not known.
+ * that others never leave alone; ENOMEM; ESHUTDOWN. Of copied windows: EOWNERDEAD also
+ * when the home is out of reach, ETIMEDOUT an atomic that may have taken place.
  */
 struct ub_xfer_op_desc {
 	__aligned_u64 gva;
@@ -558,9 +556,8 @@ struct ub_xfer {
  * @length: SYNC: bytes
  *
  * FENCE: all this file's earlier stores, puts and atomics are placed at their
- * homes when it returns; @gva and @length are 0. SYNC: local copies of the
- * range agree with its home: what was stored is there, and what is loaded next is
- * read there; on coherent windows it only checks the range.
+ * homes when it returns; @gva and @length are 0. SYNC: what was stored in the range
+ * is there, what is loaded next is read there; coherent windows are only checked.
  * Errors: EINVAL (FENCE) not 0, (SYNC) no range of window addresses; of SYNC:
  * ENOENT no attachment there, ESTALE, EOWNERDEAD it has ended, EOVERFLOW past
  * the end of the window.
