@@ -127,15 +127,36 @@ void ub_attach_remove(struct ub_file *file, u64 gva)
  * @a: the attachment
  *
  * Context: any; the shared memory is there.
- * Return: 0; -EOWNERDEAD the home is lost; -ESTALE another generation.
+ * Return: 0; -EOWNERDEAD the home is lost, or bytes were that were on their
+ *	way to it; -ESTALE another generation.
  */
 int ub_win_check(struct ub_fabric *f, const struct ub_attachment *a)
 {
-	if (!ub_member_alive(f, a->home, a->incarnation))
+	if (a->dead || !ub_member_alive(f, a->home, a->incarnation))
 		return -EOWNERDEAD;
 	if (ub_ld(&ub_shm_win(f, a->home, a->window)->generation) != a->generation)
 		return -ESTALE;
 	return 0;
+}
+
+/**
+ * ub_win_place() - an attachment's window, as its home knows it
+ * @a: the attachment
+ *
+ * Context: any.
+ * Return: the window.
+ */
+struct ub_place ub_win_place(const struct ub_attachment *a)
+{
+	return (struct ub_place){
+		.gva = a->gva,
+		.length = a->length,
+		.offset = a->offset,
+		.generation = a->generation,
+		.incarnation = a->incarnation,
+		.home = a->home,
+		.window = a->window,
+	};
 }
 
 /* Read a window record, once; false when it is empty or just changing. */
@@ -197,7 +218,8 @@ static int attach_home(struct ub_fabric *f, const struct ub_win_desc *d)
 	home = ub_member_index(f, d->node, d->incarnation);
 	if (home < 0)
 		return home;
-	if (!ub_member_alive(f, home, d->incarnation))
+	if (!ub_member_alive(f, home, d->incarnation) ||
+	    ub_copied_dead(f, d->gva, d->generation))
 		return -EOWNERDEAD;
 	return d->window < f->geo.max_wins ? home : -ENOENT;
 }
@@ -268,25 +290,43 @@ long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg)
  * @file: the file
  * @arg: its struct
  *
- * Context: may sleep; the fabric is entered.
+ * What was stored through it is brought home first: a loss would have nobody
+ * to be told to.
+ *
+ * Context: may sleep; the fabric is not entered.
  * Return: 0 or -errno as in the uAPI.
  */
 long ub_win_detach(struct ub_file *file, struct ub_win_detach *arg)
 {
+	struct ub_fabric *f = file->fabric;
 	struct ub_attachment *a;
-	u64 length;
+	u64 length = 0;
+	int err;
 
+	if (f->copied) {
+		mutex_lock(&file->lock);
+		a = ub_win_find(file, arg->gva);
+		length = a && a->gva == arg->gva ? a->length : 0;
+		mutex_unlock(&file->lock);
+		if (length)
+			ub_copied_flush(f->copied, arg->gva, length, false);
+	}
+	err = ub_file_enter(file);
+	if (err)
+		return err;
 	mutex_lock(&file->lock);
 	a = ub_win_find(file, arg->gva);
 	if (!a || a->gva != arg->gva) {
 		mutex_unlock(&file->lock);
+		ub_fabric_exit(f);
 		return -ENOENT;
 	}
 	length = a->length;
 	ub_attach_remove(file, arg->gva);
 	mutex_unlock(&file->lock);
 	/* Other files that have it mapped fault it in again. */
-	ub_mmap_revoke(file->fabric, arg->gva, length);
+	ub_mmap_revoke(f, arg->gva, length);
+	ub_fabric_exit(f);
 	return 0;
 }
 

@@ -391,6 +391,7 @@ static int begin(struct ub_gmember *gm, struct ub_barrier *arg)
 {
 	struct ub_bar *b = &gm->bar;
 	bool handover = arg->flags & UB_BARRIER_HANDOVER;
+	u64 last;
 	int err;
 
 	if (!(arg->flags & UB_BARRIER_ARRIVE)) {
@@ -402,8 +403,8 @@ static int begin(struct ub_gmember *gm, struct ub_barrier *arg)
 		return -EALREADY;
 	if (handover)	/* the library may have run barriers since */
 		ub_bar_init(b, &b->g, b->sched, b->me, gm->base);
-	err = ub_bar_arrive(b, arg->op, arg->value,
-			    arg->last ? arg->last : UB_AUX_LAST_MASK);
+	last = (arg->last ?: UB_AUX_LAST_MASK) & UB_AUX_GIVEN_MASK;
+	err = ub_bar_arrive(b, arg->op, arg->value, last | ub_copied_tell(gm));
 	if (err == -ESTALE)
 		return ub_bar_refused(gm);
 	if (err)
@@ -427,6 +428,19 @@ static int test_once(struct ub_gmember *gm)
 	return ret ? ret : -EAGAIN;
 }
 
+/* It is complete, and bytes of a window were lost on the way: which one. */
+static int window_lost(struct ub_gmember *gm, struct ub_barrier *arg)
+{
+	u64 e = gm->bar.epoch;
+
+	memset(&arg->out_lost, 0, sizeof(arg->out_lost));
+	if (!ub_file_enter(gm->file)) {
+		arg->out_window = ub_ld(&gm->bar.g.head->lost[e & 1].gva);
+		ub_fabric_exit(gm->fabric);
+	}
+	return -EOWNERDEAD;
+}
+
 /* The barrier ended for this member: hand out what it brought. */
 static int finish(struct ub_gmember *gm, struct ub_barrier *arg, int ret)
 {
@@ -435,10 +449,14 @@ static int finish(struct ub_gmember *gm, struct ub_barrier *arg, int ret)
 	arg->out_epoch = b->epoch;
 	switch (ret) {
 	case 1:
+		if (gm->fabric->copied)
+			ub_copied_release(gm);
 		gm->pending = false;
 		arg->value = b->sum.full;
 		arg->out_last = b->sum.aux & UB_AUX_GIVEN_MASK;
-		return ub_bar_mixed(b) ? -EINVAL : 0;
+		if (ub_bar_mixed(b))
+			return -EINVAL;
+		return b->sum.aux & UB_AUX_WINLOST ? window_lost(gm, arg) : 0;
 	case -EOWNERDEAD:
 		gm->pending = false;
 		ub_bar_lost(gm, &arg->out_lost);
@@ -468,6 +486,9 @@ static int run(struct ub_gmember *gm, struct ub_barrier *arg)
 	const bool test = flags & UB_BARRIER_TEST;
 	int ret;
 
+	arg->out_window = 0;
+	if (gm->fabric->copied && (flags & UB_BARRIER_ARRIVE))
+		ub_copied_flush_all(gm->fabric->copied);
 	ret = ub_file_enter(gm->file);
 	if (ret)
 		return ret;

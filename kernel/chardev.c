@@ -113,6 +113,7 @@ static int ub_open(struct inode *inode, struct file *filp)
 	mutex_init(&file->lock);
 	file->attachments = RB_ROOT;
 	INIT_LIST_HEAD(&file->windows);
+	file->ahead_mark = ULONG_MAX;
 	xa_init_flags(&file->groups, XA_FLAGS_ALLOC1);
 	spin_lock_init(&file->event_lock);
 	init_waitqueue_head(&file->event_wq);
@@ -200,7 +201,9 @@ static long cmd_info(struct ub_file *file, union ub_ucmd *u, void __user *uarg)
 
 	i->out_abi = UB_ABI_VERSION;
 	i->out_layout = UB_LAYOUT_VERSION;
-	i->out_caps = UB_CAP_COHERENT | UB_CAP_USER_BARRIER;
+	i->out_caps = UB_CAP_GROUP_PAGES;
+	if (!f->copied)
+		i->out_caps |= UB_CAP_COHERENT | UB_CAP_USER_BARRIER;
 	if (f->ops->ring)
 		i->out_caps |= UB_CAP_DOORBELL;
 	if (ub_test_hooks)
@@ -341,8 +344,7 @@ static const struct ub_cmd commands[] = {
 	       UB_ROTATE_FRESH, cmd_win_rotate),
 	UB_CMD(UB_CMD_WIN_ATTACH, win_attach, reserved, UB_C_ENTER, 0,
 	       cmd_win_attach),
-	UB_CMD(UB_CMD_WIN_DETACH, win_detach, gva, UB_C_ENTER, 0,
-	       cmd_win_detach),
+	UB_CMD(UB_CMD_WIN_DETACH, win_detach, gva, 0, 0, cmd_win_detach),
 	UB_CMD(UB_CMD_GROUP_CREATE, group_create, out_clash,
 	       UB_C_OUT | UB_C_OUT_ERR,
 	       UB_GROUP_WORLD | UB_GROUP_USER_DRIVER | UB_GROUP_BASE,
@@ -357,8 +359,8 @@ static const struct ub_cmd commands[] = {
 	UB_CMD(UB_CMD_KICK, group_id, reserved, 0, 0, cmd_kick),
 	UB_CMD(UB_CMD_XFER, xfer, out_done, UB_C_OUT | UB_C_OUT_ERR, 0,
 	       cmd_xfer),
-	UB_CMD(UB_CMD_FENCE, range, length, UB_C_ENTER, 0, cmd_fence),
-	UB_CMD(UB_CMD_SYNC, range, length, UB_C_ENTER, 0, cmd_sync),
+	UB_CMD(UB_CMD_FENCE, range, length, 0, 0, cmd_fence),
+	UB_CMD(UB_CMD_SYNC, range, length, 0, 0, cmd_sync),
 	UB_CMD(UB_CMD_TEST, test, out_value, UB_C_TEST | UB_C_OUT, 0, cmd_test),
 };
 

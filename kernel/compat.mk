@@ -10,3 +10,4 @@ ub-compat-y += $(call ub-has,net/genetlink.h,genl_info_dump,UB_HAVE_GENL_INFO_DU
 ub-compat-y += $(call ub-has,crypto/blake2s.h,void blake2s.const u8 \*key,UB_HAVE_BLAKE2S_KEY_FIRST)
 ub-compat-y += $(call ub-has,net/genetlink.h,struct genl_split_ops {,UB_HAVE_GENL_SPLIT_OPS)
 ub-compat-y += $(call ub-has,net/netlink.h,const struct netlink_range_validation .range;,UB_HAVE_CONST_NLA_RANGE)
+ub-compat-y += $(call ub-has,linux/shrinker.h,struct shrinker .shrinker_alloc,UB_HAVE_SHRINKER_ALLOC)

@@ -242,7 +242,8 @@ static int refused(const struct ub_bar *b, __u64 word)
 int ub_bar_arrive(struct ub_bar *b, __u32 op, __u64 value, __u64 last)
 {
 	__u64 e = b->epoch + 1;
-	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT | (last & UB_AUX_GIVEN_MASK);
+	__u64 aux = (__u64)op << UB_AUX_OP_SHIFT |
+		    (last & (UB_AUX_GIVEN_MASK | UB_AUX_WINLOST));
 	struct ub_contrib *c = &b->own->contrib[e & 1];
 	__u64 old;
 	int err;

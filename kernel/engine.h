@@ -180,7 +180,7 @@ void ub_bar_schedule(struct ub_bar *b, const struct ub_sched *sched);
  * @op: enum ub_red, the same for all members
  * @value: operand
  * @last: UB_AUX_LAST(wait, me) of the barrier before, or UB_AUX_LAST_MASK;
- *	UB_AUX_NOTE() may be or-ed in
+ *	UB_AUX_NOTE() and UB_AUX_WINLOST may be or-ed in
  *
  * Return: 0; -EOVERFLOW at the last epoch; -EINVAL for an unknown @op;
  *	-EBUSY when another agent arrived for this member; -ESTALE when the

@@ -84,6 +84,7 @@ static void fabric_release(struct device *dev)
 	/* A late bell may have queued it after unregistering. */
 	cancel_delayed_work_sync(&f->tick);
 	ub_instant_arm(f, 0, 0);
+	ub_copied_free(f);
 	ub_win_forget(f);
 	xa_destroy(&f->windows);
 	ida_destroy(&f->lanes);
@@ -209,6 +210,8 @@ static int fabric_lay_out(struct ub_fabric *f, void *mem, u64 size)
 		.max_members = f->geo.max_members,
 	};
 	f->self = f->geo.max_nodes;
+	if (f->ops->submit && ub_copied_start(f))
+		return -ENOMEM;
 	f->peer = kvcalloc(f->geo.max_nodes, sizeof(*f->peer), GFP_KERNEL);
 	f->slice_map = bitmap_zalloc(f->geo.slice_size / UB_GVA_ALIGN, GFP_KERNEL);
 	f->slot_watch = kvcalloc(f->geo.nslots, sizeof(*f->slot_watch), GFP_KERNEL);
@@ -231,6 +234,7 @@ static int fabric_join(struct ub_fabric *f)
 		return err;
 	f->killed = false;
 	f->paused = false;
+	ub_copied_open(f);
 	fabric_set_state(f, UB_FABRIC_UP);
 	ub_fabric_requeue(f, 0);
 	return 0;
@@ -413,6 +417,7 @@ void ub_fabric_unregister(struct ub_fabric *f)
 	cancel_delayed_work_sync(&f->tick);
 
 	ub_mmap_revoke_all(f);
+	ub_copied_drop_all(f);
 	fabric_wake(f);
 	if (up)
 		ub_member_detach(f);
@@ -557,6 +562,7 @@ void ub_fabric_fenced(struct ub_fabric *f, u16 reason)
 	f->fence_reason = reason;
 	up_write(&f->state_sem);
 	ub_mmap_revoke_all(f);
+	ub_copied_drop_all(f);
 	fabric_wake(f);
 }
 

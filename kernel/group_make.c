@@ -348,6 +348,9 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 		return -EINVAL;
 	if ((arg->flags & UB_GROUP_BASE) && !ub_test_hooks)
 		return -EOPNOTSUPP;
+	/* Arriving and leaving a barrier move the copies: the kernel does it. */
+	if ((arg->flags & UB_GROUP_USER_DRIVER) && f->copied)
+		return -EOPNOTSUPP;
 	if (arg->base >= UB_EPOCH_MAX)
 		return -EINVAL;
 	if (arg->flags & UB_GROUP_WORLD)

@@ -40,6 +40,56 @@ static u64 mmap_offset(struct ub_file *file, u64 gva, bool write, int *err)
 	return off;
 }
 
+/**
+ * ub_mmap_begin() - a fault on a copied window: may the page be mapped
+ * @file: the file
+ * @gva: of the page
+ * @write: the mapping may be stored to
+ * @at: gets the window
+ *
+ * Context: may sleep; mmap_lock is held. On success state_sem and map_sem are
+ *	held for read until ub_mmap_end().
+ * Return: 0 or -errno.
+ */
+int ub_mmap_begin(struct ub_file *file, u64 gva, bool write, struct ub_place *at)
+{
+	struct ub_fabric *f = file->fabric;
+	struct ub_attachment *a;
+	int err = -ESHUTDOWN;
+
+	down_read(&f->state_sem);
+	if (f->state != UB_FABRIC_UP || f->incarnation != file->node_incarnation)
+		goto state;
+	down_read(&f->map_sem);
+	mutex_lock(&file->lock);
+	a = ub_win_find(file, gva);
+	err = a ? ub_win_check(f, a) : -ENOENT;
+	if (!err && (!(a->rights & UB_WIN_READ) ||
+		     (write && !(a->rights & UB_WIN_WRITE))))
+		err = -EACCES;
+	if (!err)
+		*at = ub_win_place(a);
+	mutex_unlock(&file->lock);
+	if (!err)
+		return 0;
+	up_read(&f->map_sem);
+state:
+	up_read(&f->state_sem);
+	return err;
+}
+
+/**
+ * ub_mmap_end() - end what ub_mmap_begin() began
+ * @file: the file
+ *
+ * Context: any.
+ */
+void ub_mmap_end(struct ub_file *file)
+{
+	up_read(&file->fabric->map_sem);
+	up_read(&file->fabric->state_sem);
+}
+
 static vm_fault_t ub_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -67,8 +117,14 @@ out:
 	return ret;
 }
 
-/* A moved mapping would be one more thing to reason about. */
-static int ub_mremap(struct vm_area_struct *vma)
+/**
+ * ub_mremap() - a moved mapping would be one more thing to reason about
+ * @vma: the mapping
+ *
+ * Context: mmap_lock is held.
+ * Return: -EINVAL.
+ */
+int ub_mremap(struct vm_area_struct *vma)
 {
 	return -EINVAL;
 }
@@ -155,7 +211,8 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 	vm_flags_clear(vma, VM_MAYEXEC);
 	if (!(rights & UB_WIN_WRITE))
 		vm_flags_clear(vma, VM_MAYWRITE);
-	vma->vm_ops = &ub_vm_ops;
+	vma->vm_ops = f->copied && ub_gva_node(gva) != f->node ?
+		      &ub_copied_vm_ops : &ub_vm_ops;
 	return 0;
 }
 
@@ -246,7 +303,8 @@ int ub_mmap_memtype(unsigned long addr)
 
 	mmap_read_lock(current->mm);
 	vma = vma_lookup(current->mm, addr);
-	if (vma && vma->vm_ops == &ub_vm_ops)
+	if (vma && (vma->vm_ops == &ub_vm_ops ||
+		    vma->vm_ops == &ub_copied_vm_ops))
 		err = ub_user_pgprot(vma, addr & PAGE_MASK, &prot);
 	mmap_read_unlock(current->mm);
 	if (err)

@@ -195,7 +195,7 @@ int ub_nl_fabric_add_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		ids[i] = first + i;
-	err = ub_loop_add(ids, n, bytes, &id);
+	err = ub_loop_add(ids, n, bytes, false, &id);
 	kfree(ids);
 	if (err) {
 		GENL_SET_ERR_MSG(info, "the loop fabric could not be made");

@@ -11,6 +11,8 @@ static const char * const names[UB_STATS] = {
 	"barriers", "by-record", "sleeps", "timeouts", "verdicts", "rings",
 	"bells", "faults", "sigbus", "revokes", "put-bytes", "get-bytes",
 	"atomics", "node-up", "node-down", "late-ticks", "events-lost",
+	"copies-read", "copies-dirty", "copies-written", "copies-dropped",
+	"windows-lost",
 };
 
 /**

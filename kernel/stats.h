@@ -29,6 +29,11 @@ struct ub_fabric;
  * @node_down: peers that were lost or left
  * @late_ticks: own ticks that came late
  * @events_lost: records dropped from full rings
+ * @copies_read: pages of copied windows read from their homes, ahead too
+ * @copies_dirty: times one became dirty
+ * @copies_written: times one was compared and written back
+ * @copies_dropped: dropped for want of memory
+ * @windows_lost: windows that bytes could not be brought to
  *
  * All u64; stats.c has the names in the same order.
  */
@@ -50,6 +55,11 @@ struct ub_stats {
 	u64 node_down;
 	u64 late_ticks;
 	u64 events_lost;
+	u64 copies_read;
+	u64 copies_dirty;
+	u64 copies_written;
+	u64 copies_dropped;
+	u64 windows_lost;
 };
 
 #define UB_STATS	(sizeof(struct ub_stats) / sizeof(u64))

@@ -108,6 +108,8 @@ long ub_test(struct ub_file *file, struct ub_test *arg)
 	case UB_TEST_SPRUNG:
 		arg->out_value = READ_ONCE(f->trap.sprung);
 		return 0;
+	case UB_TEST_COPIED_OFF ... UB_TEST_COPIED_BUSY:
+		return ub_copied_test(f, arg);
 	default:
 		return -EINVAL;
 	}

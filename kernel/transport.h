@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a coherent transport gives the core: memory that all nodes share, and
- * a bell. Everything else - membership, windows, groups, barriers - is
- * written once, in the core, over that memory.
+ * What a transport gives the core: memory that all nodes share, and a bell.
+ * Everything else - membership, windows, groups, barriers - is written once, in
+ * the core, over that memory. A transport that has operations on remote memory
+ * instead of windows in it gives @submit, and its windows are copied (copied.h).
  */
 #ifndef UB_TRANSPORT_H
 #define UB_TRANSPORT_H
@@ -10,6 +11,7 @@
 #include <linux/types.h>
 
 struct ub_fabric;
+struct ub_io;
 
 /**
  * struct ub_transport_ops - one kind of transport
@@ -21,6 +23,14 @@ struct ub_fabric;
  *	by timer, on all nodes of the fabric. Context: any, spinlocks may be held.
  * @bell: what peers must give to @ring to reach this node. Required with
  *	@ring. Context: process.
+ * @submit: begin an operation on a window of another node. The transport calls
+ *	ub_io_done() for it once, at any time from then on. It reads the bytes
+ *	and the fields of @io until then and no longer. The home must refuse
+ *	another generation than @io->at.generation (-ESTALE). Optional: with it
+ *	windows are copied. Context: process; ub_copied.flush may be held.
+ * @cancel: have ub_io_done() called for an operation soon, whatever becomes of
+ *	it. Optional, needed where it may take longer than the detection
+ *	time. Context: as @submit.
  *
  * None of them is called after ub_fabric_unregister() returned. The transport
  * then stops its interrupts, frees the memory and calls ub_fabric_put().
@@ -30,6 +40,8 @@ struct ub_transport_ops {
 	unsigned long (*pfn)(struct ub_fabric *f, u64 offset);
 	void (*ring)(struct ub_fabric *f, u64 bell);
 	u64 (*bell)(struct ub_fabric *f);
+	void (*submit)(struct ub_fabric *f, struct ub_io *io);
+	void (*cancel)(struct ub_fabric *f, struct ub_io *io);
 };
 
 #endif /* UB_TRANSPORT_H */

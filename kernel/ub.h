@@ -20,11 +20,13 @@
  * Lock order, outermost first:
  *	ub_fabric.life (joining, formatting, unregistering)
  *	ub_fabrics_lock (list of fabrics)
+ *	ub_copied.flush (write-backs of copied windows)
  *	ub_fabric.files_lock (list of open files)
  *	mmap_lock (faults)
  *	ub_fabric.state_sem (read in every entry and fault, write to change)
  *	ub_fabric.map_sem (read from check to use, write to revoke)
  *	ub_file.lock (attachments, windows and groups of a file)
+ *	ub_copied.lock (copies of remote pages)
  *	ub_gmember.driver (one agent at a time; trylock only)
  *	ub_fabric.win_lock (slice and window records of this node)
  *	ub_fabric.members_lock (list of all local gmembers)
@@ -58,6 +60,7 @@
 #include <ub/ub.h>
 #include <ub/ub_test.h>
 #include <ub/ub_layout.h>
+#include "copied.h"
 #include "engine.h"
 #include "gaddr.h"
 #include "shm.h"
@@ -190,6 +193,7 @@ struct ub_trap {
  * @lanes: numbers in use
  * @lane_incarnation: last given out
  * @stats: counters
+ * @copied: copies of remote pages; NULL where windows are coherent
  * @debug: folder in debugfs, debug.c's
  * @debug_groups: in it
  *
@@ -257,6 +261,7 @@ struct ub_fabric {
 	struct ida lanes;
 	atomic64_t lane_incarnation;
 	struct ub_stats __percpu *stats;
+	struct ub_copied *copied;
 	struct dentry *debug;
 	struct dentry *debug_groups;
 };
@@ -274,6 +279,11 @@ struct ub_fabric {
  * @attachments: struct ub_attachment by gva, not overlapping
  * @windows: ub_window.link of own windows
  * @groups: struct ub_gmember by handle
+ * @lost_number: of the last window that bytes could not be brought to
+ * @lost_gva: of that window; under @lock, like the former
+ * @ahead_next: read-ahead of copied windows: page after the last that was read
+ * @ahead_mark: page whose touch sets off the next run
+ * @ahead_pages: of the last run
  * @fabric_node: in ub_fabric.files
  * @event_lock: for the ring of events
  * @event_wq: readers
@@ -294,6 +304,11 @@ struct ub_file {
 	struct rb_root attachments;
 	struct list_head windows;
 	struct xarray groups;
+	u64 lost_number;
+	u64 lost_gva;
+	unsigned long ahead_next;
+	unsigned long ahead_mark;
+	u32 ahead_pages;
 	struct list_head fabric_node;
 
 	spinlock_t event_lock;		/* of the ring */
@@ -329,6 +344,7 @@ struct ub_file {
  * @rung: a ring came since the sleeper looked
  * @user_driver: made with UB_GROUP_USER_DRIVER
  * @lost: a verdict was reported to the file's events
+ * @lost_told: number of the last lost window that this group was told of
  * @finals: final words that the tick has seen
  * @arrived: result of its first arrival, until it has a handle
  * @heir: the group of its survivors that it joined already; see shrink.c
@@ -362,6 +378,7 @@ struct ub_gmember {
 	char level[UB_NAME_LEN];
 	bool user_driver;
 	bool lost;
+	u64 lost_told;
 	u32 finals;
 	int arrived;
 	struct ub_gmember *heir;
@@ -507,12 +524,18 @@ void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len);
 void ub_mmap_revoke_all(struct ub_fabric *f);
 enum ub_memtype ub_kernel_memtype(void *mem);
 int ub_mmap_memtype(unsigned long addr);
+int ub_mmap_begin(struct ub_file *file, u64 gva, bool write, struct ub_place *at);
+void ub_mmap_end(struct ub_file *file);
+int ub_mremap(struct vm_area_struct *vma);
 
 /* ---- xfer.c ---- */
 long ub_xfer(struct ub_file *file, struct ub_xfer *arg);
 long ub_fence(struct ub_file *file, struct ub_range *arg);
 long ub_sync_range(struct ub_file *file, struct ub_range *arg);
 int ub_xfer_add(struct ub_file *file, u64 gva, u64 times);
+int ub_xfer_place(struct ub_file *file, u64 gva, u64 len, u32 right,
+		  struct ub_place *at);
+int ub_xfer_word(const struct ub_xfer_op_desc *d, void *p, u64 *old);
 
 /* ---- testhook.c ---- */
 long ub_test(struct ub_file *file, struct ub_test *arg);
@@ -533,7 +556,7 @@ __poll_t ub_event_poll(struct file *filp, struct poll_table_struct *wait);
 /* ---- loop.c ---- */
 int ub_loop_init(void);
 void ub_loop_exit(void);
-int ub_loop_add(const u32 *ids, u32 n, u64 bytes, int *id);
+int ub_loop_add(const u32 *ids, u32 n, u64 bytes, bool copied, int *id);
 int ub_loop_del(int id);
 int ub_loop_of(struct ub_fabric *f);
 

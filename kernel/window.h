@@ -58,6 +58,7 @@ struct ub_window {
  * @window: id there
  * @rights: of this attachment
  * @lost: its end was noticed and told
+ * @dead: bytes could not be brought to it: it has ended on this node
  */
 struct ub_attachment {
 	struct rb_node node;
@@ -70,6 +71,7 @@ struct ub_attachment {
 	u32 window;
 	u32 rights;
 	bool lost;
+	bool dead;
 };
 
 /* ---- window.c: own windows ---- */
@@ -99,5 +101,6 @@ int ub_attach_insert(struct ub_file *file, struct ub_attachment *a);
 void ub_attach_remove(struct ub_file *file, u64 gva);
 void ub_attach_tick(struct ub_fabric *f);
 void ub_win_node_down(struct ub_fabric *f, u32 index);
+struct ub_place ub_win_place(const struct ub_attachment *a);
 
 #endif /* UB_WINDOW_H */

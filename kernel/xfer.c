@@ -34,6 +34,26 @@ static const u32 op_right[UB_XFER_OPS] = {
 	[UB_XFER_FETCH_XOR]	= UB_WIN_ATOMIC,
 };
 
+/* Is [gva, gva + len) in an attachment that has @right; the fabric is entered. */
+static int xfer_check(struct ub_file *file, u64 gva, u64 len, u32 right,
+		      struct ub_place *at)
+{
+	struct ub_attachment *a;
+	int err;
+
+	mutex_lock(&file->lock);
+	a = ub_win_find(file, gva);
+	err = a ? ub_win_check(file->fabric, a) : -ENOENT;
+	if (!err && !ub_gva_inside(gva, len, a->gva, a->length))
+		err = -EOVERFLOW;
+	if (!err && (a->rights & right) != right)
+		err = -EACCES;
+	if (!err)
+		*at = ub_win_place(a);
+	mutex_unlock(&file->lock);
+	return err;
+}
+
 /*
  * Begin to use [gva, gva + len) with @right. On success the locks are held
  * that keep the answer valid until xfer_end().
@@ -41,34 +61,50 @@ static const u32 op_right[UB_XFER_OPS] = {
 static int xfer_begin(struct ub_file *file, u64 gva, u64 len, u32 right, void **p)
 {
 	struct ub_fabric *f = file->fabric;
-	struct ub_attachment *a;
+	struct ub_place at;
 	int err;
 
 	err = ub_file_enter(file);
 	if (err)
 		return err;
 	down_read(&f->map_sem);
-	mutex_lock(&file->lock);
-	a = ub_win_find(file, gva);
-	err = a ? ub_win_check(f, a) : -ENOENT;
-	if (!err && !ub_gva_inside(gva, len, a->gva, a->length))
-		err = -EOVERFLOW;
-	if (!err && !(a->rights & right))
-		err = -EACCES;
-	if (!err)
-		*p = f->mem + a->offset + (gva - a->gva);
-	mutex_unlock(&file->lock);
+	err = xfer_check(file, gva, len, right, &at);
 	if (err) {
 		up_read(&f->map_sem);
 		ub_fabric_exit(f);
+		return err;
 	}
-	return err;
+	*p = f->mem + at.offset + (gva - at.gva);
+	return 0;
 }
 
 static void xfer_end(struct ub_file *file)
 {
 	up_read(&file->fabric->map_sem);
 	ub_fabric_exit(file->fabric);
+}
+
+/**
+ * ub_xfer_place() - may a file use a range, and where is it
+ * @file: the file
+ * @gva: start
+ * @len: bytes
+ * @right: that it needs; 0 for none
+ * @at: gets the window
+ *
+ * Context: may sleep; the fabric is not entered.
+ * Return: 0 or -errno as for an element of UB_IOC_XFER.
+ */
+int ub_xfer_place(struct ub_file *file, u64 gva, u64 len, u32 right,
+		  struct ub_place *at)
+{
+	int err = ub_file_enter(file);
+
+	if (err)
+		return err;
+	err = xfer_check(file, gva, len, right, at);
+	ub_fabric_exit(file->fabric);
+	return err;
 }
 
 /* Copy a chunk as far as user pages are there. Returns what is left, or < 0. */
@@ -204,6 +240,28 @@ static int atomic_32(const struct ub_xfer_op_desc *d, u32 *p, u64 *old)
 	return -EBUSY;
 }
 
+/**
+ * ub_xfer_word() - run an atomic on a word of this kernel's memory
+ * @d: the atomic, checked
+ * @p: the word, aligned
+ * @old: gets what it held
+ *
+ * Context: any.
+ * Return: 0, or -EBUSY when others never leave it alone.
+ */
+int ub_xfer_word(const struct ub_xfer_op_desc *d, void *p, u64 *old)
+{
+	return d->length == 8 ? atomic_64(d, p, old) : atomic_32(d, p, old);
+}
+
+/* Is the home of an element another node, and its window copied? */
+static bool xfer_far(struct ub_file *file, const struct ub_xfer_op_desc *d)
+{
+	struct ub_fabric *f = file->fabric;
+
+	return f->copied && ub_gva_node(d->gva) != f->node;
+}
+
 static int xfer_atomic(struct ub_file *file, const struct ub_xfer_op_desc *d)
 {
 	void __user *user = u64_to_user_ptr(d->addr);
@@ -219,11 +277,15 @@ static int xfer_atomic(struct ub_file *file, const struct ub_xfer_op_desc *d)
 	/* What cannot be told must not be done. */
 	if (d->addr && fault_in_safe_writeable(user, d->length))
 		return -EFAULT;
-	err = xfer_begin(file, d->gva, d->length, UB_WIN_ATOMIC, &p);
-	if (err)
-		return err;
-	err = d->length == 8 ? atomic_64(d, p, &old) : atomic_32(d, p, &old);
-	xfer_end(file);
+	if (xfer_far(file, d)) {
+		err = ub_copied_xfer(file, d, &old);
+	} else {
+		err = xfer_begin(file, d->gva, d->length, UB_WIN_ATOMIC, &p);
+		if (err)
+			return err;
+		err = ub_xfer_word(d, p, &old);
+		xfer_end(file);
+	}
 	if (err)
 		return err;
 	ub_count(file->fabric, atomics);
@@ -244,7 +306,8 @@ static int xfer_one(struct ub_file *file, const struct ub_xfer_op_desc *d)
 	if (!d->length)
 		return 0;
 	if (d->op == UB_XFER_PUT || d->op == UB_XFER_GET)
-		return xfer_copy(file, d);
+		return xfer_far(file, d) ? ub_copied_xfer(file, d, NULL) :
+					   xfer_copy(file, d);
 	return xfer_atomic(file, d);
 }
 
@@ -303,38 +366,50 @@ long ub_xfer(struct ub_file *file, struct ub_xfer *arg)
  * @file: the file
  * @arg: its struct
  *
- * Context: any; the fabric is entered.
- * Return: 0 or -EINVAL.
+ * Context: may sleep; the fabric is not entered.
+ * Return: 0, -EINVAL, what ub_file_enter() returns.
  */
 long ub_fence(struct ub_file *file, struct ub_range *arg)
 {
+	int err;
+
 	if (arg->gva || arg->length)
 		return -EINVAL;
+	if (file->fabric->copied)
+		ub_copied_flush_all(file->fabric->copied);
+	err = ub_file_enter(file);
+	if (err)
+		return err;
 	ub_mb();
+	ub_fabric_exit(file->fabric);
 	return 0;
 }
 
 /**
- * ub_sync_range() - UB_IOC_SYNC: on coherent windows a check and a fence
+ * ub_sync_range() - UB_IOC_SYNC: local copies agree with the home
  * @file: the file
  * @arg: its struct
  *
- * Context: may sleep; the fabric is entered.
+ * On coherent windows that is a check and a fence.
+ *
+ * Context: may sleep; the fabric is not entered.
  * Return: 0 or -errno as in the uAPI.
  */
 long ub_sync_range(struct ub_file *file, struct ub_range *arg)
 {
-	struct ub_attachment *a;
+	struct ub_place at;
 	int err;
 
 	if (!ub_gva_range_ok(arg->gva, arg->length))
 		return -EINVAL;
-	mutex_lock(&file->lock);
-	a = ub_win_find(file, arg->gva);
-	err = a ? ub_win_check(file->fabric, a) : -ENOENT;
-	if (!err && !ub_gva_inside(arg->gva, arg->length, a->gva, a->length))
-		err = -EOVERFLOW;
-	mutex_unlock(&file->lock);
+	err = ub_xfer_place(file, arg->gva, arg->length, 0, &at);
+	if (err)
+		return err;
+	if (file->fabric->copied) {
+		ub_copied_flush(file->fabric->copied, arg->gva, arg->length, true);
+		/* It may have ended just now. */
+		err = ub_xfer_place(file, arg->gva, arg->length, 0, &at);
+	}
 	ub_mb();
 	return err;
 }

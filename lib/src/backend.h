@@ -19,6 +19,9 @@
  * @group_leave: the group's words are not used after this
  * @sleep: the last resort of a wait: 0 when complete, -EOWNERDEAD (scope->bar
  *	has the verdict), -ETIMEDOUT at @deadline
+ * @arrive: of scopes with @by_kernel: arrive; as ub_bar_arrive(), and
+ *	-EOWNERDEAD when a verdict stands (scope->bar has it)
+ * @test: of those: like @sleep, but -EAGAIN at once
  * @kick: wake every member that sleeps in the group
  * @look: fence members that will never arrive
  * @win_alloc: own memory of a window
@@ -40,6 +43,9 @@ struct ub_backend {
 	int (*group_shrink)(struct ub_scope *old, struct ub_scope **out);
 	void (*group_leave)(struct ub_scope *s);
 	int (*sleep)(struct ub_scope *s, uint64_t deadline);
+	int (*arrive)(struct ub_scope *s, uint32_t op, uint64_t value,
+		      uint64_t last);
+	int (*test)(struct ub_scope *s);
 	void (*kick)(struct ub_scope *s);
 	void (*look)(struct ub_scope *s);
 	int (*win_alloc)(struct ub_win *w, size_t bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Device back end: groups and windows are the kernel module's; barriers run in
- * user space over mapped group pages and enter the kernel to sleep and to wake.
+ * user space over mapped group pages and enter the kernel to sleep and to wake,
+ * or, where windows are copied, are the kernel's too.
  */
 #include "internal.h"
 #include "backend.h"
@@ -48,15 +49,10 @@ static int check_info(struct ub_dev *d)
 			       "%s has group layout %u, this library %u; install both of one version",
 			       d->path,
 			       i->out_layout, UB_LAYOUT_VERSION);
-	if (!(i->out_caps & UB_CAP_USER_BARRIER))
+	if (!(i->out_caps & UB_CAP_GROUP_PAGES))
 		return ub_fail(-EOPNOTSUPP,
 			       "%s cannot map group pages (transport %.16s)",
 			       d->path, i->out_transport);
-	if (!(i->out_caps & UB_CAP_COHERENT))
-		return ub_fail(-EOPNOTSUPP,
-			       "%s has copied windows (transport %.16s), which this library does not drive",
-			       d->path,
-			       i->out_transport);
 	return 0;
 }
 
@@ -100,6 +96,12 @@ static void dev_close(struct ub_ctx *ctx, bool forked)
 	(void)forked;		/* the lane is its owner's: closing is no leaving */
 	close(d->fd);
 	free(d);
+}
+
+/* Does the kernel run the barriers, because windows are copied? */
+static bool by_kernel(const struct ub_dev *d)
+{
+	return !(d->info.out_caps & UB_CAP_USER_BARRIER);
 }
 
 /* ---- groups ---- */
@@ -163,6 +165,7 @@ static int attach_group(struct ub_scope *s, uint64_t offset, uint64_t size,
 	madvise(p, size, MADV_DONTFORK);
 	s->map = p;
 	s->map_size = size;
+	s->by_kernel = by_kernel(d);
 	ub_grp_init(&g, p, s->n, d->info.out_max_members, d->info.out_max_lines);
 	ub_bar_init(&s->bar, &g, NULL, s->rank, epoch);
 	return 0;
@@ -190,7 +193,8 @@ static int dev_group_create(struct ub_scope *s, const uint64_t key[2])
 		 s->timeout_ms : s->ctx->start_ms;
 	struct ub_group_create a = {
 		.size = sizeof(a),
-		.flags = UB_GROUP_USER_DRIVER | (s->outer ? 0 : UB_GROUP_WORLD),
+		.flags = (by_kernel(d) ? 0 : UB_GROUP_USER_DRIVER) |
+			 (s->outer ? 0 : UB_GROUP_WORLD),
 		.key = { key[0], key[1] },
 		.timeout = ms ? ub_now() + ms * 1000000ULL : UB_FOREVER,
 		.out_table = (uintptr_t)table,
@@ -286,13 +290,13 @@ static int dev_group_shrink(struct ub_scope *old, struct ub_scope **out)
 
 /* ---- waiting ---- */
 
-static int dev_sleep(struct ub_scope *s, uint64_t deadline)
+/* Wait, or look once; what UB_IOC_BARRIER tells becomes the engine's state. */
+static int dev_await(struct ub_scope *s, uint32_t flags, uint64_t deadline)
 {
 	struct ub_bar *b = &s->bar;
 	struct ub_barrier a = {
 		.size = sizeof(a),
-		.flags = UB_BARRIER_WAIT | UB_BARRIER_HANDOVER |
-			 UB_BARRIER_SLEEP,
+		.flags = flags,
 		.group = s->handle,
 		.timeout = deadline,
 	};
@@ -321,6 +325,8 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 		return 0;
 	case -ETIMEDOUT:
 		return ub_late_error(s, a.out_lost.heartbeat_age_ns);
+	case -EAGAIN:
+		return err;
 	case -ESTALE:
 		if (ub_bar_verdict(b, b->epoch))
 			return -EOWNERDEAD;
@@ -329,6 +335,40 @@ static int dev_sleep(struct ub_scope *s, uint64_t deadline)
 		return ub_fail(err, "%s: waiting in the kernel: %s",
 			       s->level_name, strerror(-err));
 	}
+}
+
+static int dev_sleep(struct ub_scope *s, uint64_t deadline)
+{
+	return dev_await(s, UB_BARRIER_WAIT |
+			 (s->by_kernel ? 0 : UB_BARRIER_HANDOVER |
+			  UB_BARRIER_SLEEP), deadline);
+}
+
+static int dev_test(struct ub_scope *s)
+{
+	return dev_await(s, UB_BARRIER_TEST, UB_NEVER);
+}
+
+static int dev_arrive(struct ub_scope *s, uint32_t op, uint64_t value,
+		      uint64_t last)
+{
+	struct ub_barrier a = {
+		.size = sizeof(a),
+		.flags = UB_BARRIER_ARRIVE,
+		.group = s->handle,
+		.op = op,
+		.value = value,
+		.last = last,
+	};
+	int err = ub_dev_call(dev_of(s), UB_IOC_BARRIER, &a);
+
+	if (err == -EOWNERDEAD && !ub_bar_verdict(&s->bar, UB_EPOCH_MAX))
+		return -EPROTO;
+	if (err)
+		return err;
+	s->bar.epoch = a.out_epoch;
+	s->bar.op = op;
+	return 0;
 }
 
 static void dev_kick(struct ub_scope *s)
@@ -514,6 +554,8 @@ const struct ub_backend ub_backend_dev = {
 	.group_shrink = dev_group_shrink,
 	.group_leave = dev_group_leave,
 	.sleep = dev_sleep,
+	.arrive = dev_arrive,
+	.test = dev_test,
 	.kick = dev_kick,
 	.look = dev_look,
 	.win_alloc = dev_win_alloc,

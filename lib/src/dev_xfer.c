@@ -67,8 +67,14 @@ int ub_dev_atomic(struct ub_win *w, uint32_t rank, size_t off, int width,
 		.op = op_of[what], .addr = (uintptr_t)&was, .length = width,
 		.operand = operand, .compare = compare,
 	};
-	int err = xfer(w, rank, off, &op);
+	int err;
 
+	/* Of a negative number, say, the kernel takes what the word has. */
+	if (width == 4) {
+		op.operand = (uint32_t)operand;
+		op.compare = (uint32_t)compare;
+	}
+	err = xfer(w, rank, off, &op);
 	if (!err)
 		*old = width == 4 ? *(uint32_t *)&was : was;
 	return err;

@@ -105,6 +105,8 @@ struct ub_queue;
  * @first: epoch then
  * @count: accounting
  * @notes: the user's next sync has records to hand over, or to forget: bulk.h
+ * @by_kernel: barriers are the back end's, from arrival to end: windows are
+ *	copied, and both move the copies
  * @lost: a verdict stands; no more arrivals
  * @creating: the group's first barrier runs
  * @kept: made by ub_scope_enter()
@@ -153,6 +155,7 @@ struct ub_scope {
 	struct ub_bar bar;
 
 	const uint64_t *alive;
+	bool by_kernel;
 	bool lost;
 	bool creating;
 	bool kept;

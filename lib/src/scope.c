@@ -163,7 +163,8 @@ int ub_scope_ready(struct ub_scope *s)
 			       "%s: the schedule of %u members needs %u flag lines, %u are there; use fewer ports or levels",
 			       s->level_name, s->n, s->sched->nlines,
 			       s->bar.g.max_lines);
-	ub_bar_schedule(&s->bar, s->sched);
+	if (!s->by_kernel)
+		ub_bar_schedule(&s->bar, s->sched);
 	s->bar.pause = ub_clock.pause;
 	s->opened = ub_ticks();
 	s->first = s->bar.epoch;

@@ -12,7 +12,8 @@
  *	  finish()	accounting, records that came, result
  *
  * The words and the rounds are in kernel/engine.c, the back end is entered
- * only to sleep and to wake.
+ * only to sleep and to wake. Where windows are copied (@by_kernel) it does all of
+ * it, since arriving and leaving move the copies.
  */
 #include "internal.h"
 #include "backend.h"
@@ -176,6 +177,16 @@ static inline uint64_t hand_over(struct ub_scope *s)
 	return UB_AUX_NOTE(ub_bulk_close(s->bulk));
 }
 
+static int __attribute__((noinline))
+kernel_arrive(struct ub_scope *s, uint32_t op, uint64_t value, uint64_t last)
+{
+	int err = s->ctx->be->arrive(s, op, value, last);
+
+	if (err == -EOWNERDEAD)
+		return ub_lost_error(s);
+	return err ? arrive_error(s, err) : 0;
+}
+
 static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value,
 			 uint64_t notes)
 {
@@ -183,6 +194,8 @@ static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value,
 
 	if (unlikely(s->lost))
 		return ub_lost_error(s);
+	if (unlikely(s->by_kernel))
+		return kernel_arrive(s, op, value, s->last | notes);
 	err = ub_bar_arrive(&s->bar, op, value, s->last | notes);
 	if (unlikely(err))
 		return arrive_error(s, err);
@@ -204,7 +217,7 @@ static inline void note_wait(struct ub_scope *s, uint32_t polls)
 /* @polls: how many there were already */
 static inline int wait_for(struct ub_scope *s, uint32_t polls)
 {
-	for (; polls < UB_POLLS; polls++) {
+	for (; polls < UB_POLLS && !s->by_kernel; polls++) {
 		if (ub_bar_poll(&s->bar)) {
 			note_wait(s, polls);
 			return 0;
@@ -413,7 +426,8 @@ int ub_arrive(struct ub_scope *s, enum ub_reduction op, uint64_t value)
 		if (likely(!err)) {
 			s->state = UB_SCOPE_ARRIVED;
 			/* The rounds' first flags go out at once. */
-			ub_bar_poll(&s->bar);
+			if (!s->by_kernel)
+				ub_bar_poll(&s->bar);
 		}
 	} else {
 		err = check_state(s, "ub_arrive");
@@ -451,6 +465,21 @@ int ub_wait(struct ub_scope *s, uint64_t *result)
 	return err;
 }
 
+/* One look: 0, -EAGAIN, -EOWNERDEAD. */
+static int test_once(struct ub_scope *s)
+{
+	enum ub_bar_state st;
+
+	if (ub_bar_poll(&s->bar))
+		return 0;
+	if (ub_now() >= s->look)
+		s->ctx->be->look(s);
+	st = ub_bar_record(&s->bar);
+	if (s->bar.wake)
+		s->ctx->be->kick(s);
+	return st == UB_BAR_LOST ? -EOWNERDEAD : st == UB_BAR_WAIT ? -EAGAIN : 0;
+}
+
 int ub_test(struct ub_scope *s, uint64_t *result)
 {
 	int err = begin(s);
@@ -460,19 +489,10 @@ int ub_test(struct ub_scope *s, uint64_t *result)
 	err = awaitable(s);
 	if (!err && receiving(s))
 		return receive_on(s, result);
-	if (!err && !ub_bar_poll(&s->bar)) {
-		enum ub_bar_state st;
-		uint64_t now = ub_now();
-
-		if (now >= s->look)
-			s->ctx->be->look(s);
-		st = ub_bar_record(&s->bar);
-		if (s->bar.wake)
-			s->ctx->be->kick(s);
-		if (st == UB_BAR_LOST)
+	if (!err) {
+		err = s->by_kernel ? s->ctx->be->test(s) : test_once(s);
+		if (err == -EOWNERDEAD)
 			err = ub_lost_error(s);
-		else if (st == UB_BAR_WAIT)
-			err = -EAGAIN;
 	}
 	if (!err)
 		err = finish_bar(s, UB_AUX_NOTE(~0U), result);

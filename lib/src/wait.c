@@ -86,8 +86,11 @@ static int wait_on(struct ub_scope *s)
 {
 	enum ub_bar_state st = UB_BAR_WAIT;
 	uint64_t deadline = ub_deadline(s);
-	int cpus = crowd(s->ctx);
+	int cpus;
 
+	if (s->by_kernel)
+		return s->ctx->be->sleep(s, deadline);
+	cpus = crowd(s->ctx);
 	/* Where others wait for this CPU, the first polls are to be over soon. */
 	s->bar.pause = cpus ? 0 : ub_clock.pause;
 	if (cpus ? spin_crowded(s, cpus) : spin(s, UB_SPIN_MIN_NS, UB_SPIN_MAX_NS))

@@ -5,7 +5,7 @@
 # one after the other, look for splats in the kernel log after each, unload.
 # Prints KTAP; the programs' own results are its subtests.
 #
-# usage: run-in-guest.sh UB.KO [NAME...]
+# usage: run-in-guest.sh UB.KO [PARAMETER=VALUE...] [NAME...]
 #	NAME_test are the programs (default "all": those that every kernel
 #	can run), beside this script or in
 #	build/selftests/ub or UB_TESTS. UB.KO may be "-": it is loaded
@@ -17,7 +17,7 @@
 dir=$(cd "$(dirname "$0")" && pwd)
 tests=${UB_TESTS:-$dir}
 [ -x "$tests/uapi_test" ] || tests=$dir/../../build/selftests/ub
-all="uapi netlink control debug window mmap xfer group barrier errors made fail event life storm two_nodes"
+all="uapi netlink control debug window mmap xfer group barrier errors made fail event life storm two_nodes model"
 splat='WARNING:|BUG:|Oops|general protection|rcu.*(stall|detected)'
 splat="$splat|INFO: (task|possible|rcu|trying)|possible (recursive|circular|irq)"
 splat="$splat|KASAN|UBSAN|KCSAN|refcount_t:|suspicious RCU|Call Trace"
@@ -27,13 +27,18 @@ splat="$splat|soft lockup|hard LOCKUP|blocked for more than|leaked|unreferenced 
 module=$1
 shift
 names=
+params=
 case $module in
 -|/*)	;;
 *)	module=${UB_MODULES:-$dir/../../kernel}/$module ;;
 esac
 [ $# -gt 0 ] || set -- all
 for name; do
-	[ "$name" = all ] && names="$names $all" || names="$names $name"
+	case $name in
+	*=*)	params="$params $name" ;;
+	all)	names="$names $all" ;;
+	*)	names="$names $name" ;;
+	esac
 done
 # shellcheck disable=SC2086 # words
 set -- $names
@@ -75,7 +80,8 @@ load()
 	[ "$module" != - ] && [ "$detect" != "$1" ] || return 0
 	[ -z "$detect" ] || rmmod ub || return 1
 	detect=$1
-	insmod "$module" loop_nodes=4 test_hooks=1 "detect_ms=$1" || return 1
+	# shellcheck disable=SC2086 # words
+	insmod "$module" loop_nodes=4 test_hooks=1 "detect_ms=$1" $params || return 1
 	tries=0
 	while [ ! -c /dev/ubfab3 ] && [ $tries -lt 50 ]; do
 		tries=$((tries + 1))

@@ -4,6 +4,7 @@
  * the argument lies, and that nothing is written on error.
  */
 #include "util.h"
+#include <stddef.h>
 
 /*
  * One row for each ioctl: a call that is right in form and has a known result
@@ -143,7 +144,8 @@ static const struct cmd cmds[] = {
 	ROW(GROUP_CREATE, ub_group_create, 7, -ENOENT, fill_group),
 	ROW(GROUP_DESTROY, ub_group_id, 0, -ENOENT, fill_group_id),
 	ROW(GROUP_SHRINK, ub_group_shrink, 0, -ENOENT, fill_shrink),
-	ROW(BARRIER, ub_barrier, 31, -ENOENT, fill_barrier),
+	{ "BARRIER", UB_IOC_BARRIER, sizeof(struct ub_barrier),
+	  offsetof(struct ub_barrier, out_window), 31, -ENOENT, fill_barrier },
 	ROW(KICK, ub_group_id, 0, -ENOENT, fill_group_id),
 	ROW(XFER, ub_xfer, 0, 0, fill_xfer),
 	ROW(FENCE, ub_range, 0, 0, fill_none),

@@ -93,7 +93,8 @@ enum ub_reason {
 #define UB_CAP_COHERENT		(1ULL << 0)	/* windows are one copy */
 #define UB_CAP_DOORBELL		(1ULL << 1)	/* sleepers are rung, not only timed */
 #define UB_CAP_TEST		(1ULL << 2)	/* UB_IOC_TEST is there */
-#define UB_CAP_USER_BARRIER	(1ULL << 3)	/* group pages can be mapped */
+#define UB_CAP_USER_BARRIER	(1ULL << 3)	/* a library may drive group pages */
+#define UB_CAP_GROUP_PAGES	(1ULL << 4)	/* group pages can be mapped */
 
 /* How the fabric's memory is mapped, in user space and kernel alike. */
 enum ub_memtype {
@@ -344,7 +345,8 @@ struct ub_shape {
  * such parent; E2BIG more members or lines than a group can have; ERANGE members
  * whose node ids differ in bits that @shape has not; ENOSPC no slot, ENOMEM;
  * ETIMEDOUT a former group of @key was not gone by then; ESTALE this member came
- * after the others had given it up; EOPNOTSUPP UB_GROUP_BASE without test hooks.
+ * after the others had given it up; EOPNOTSUPP UB_GROUP_BASE without test hooks,
+ * UB_GROUP_USER_DRIVER without UB_CAP_USER_BARRIER.
  * With EOWNERDEAD @out_group is valid: it may be shrunk and must be destroyed;
  * with any other error the member has left.
  */
@@ -458,6 +460,8 @@ enum ub_red {
  * @out_last: UB_AUX_LAST() of who waited least in the barrier before, and
  *	all members' UB_AUX_NOTE() or-ed
  * @out_lost: with EOWNERDEAD: who; with ETIMEDOUT: who is missing
+ * @out_window: with EOWNERDEAD: not 0: no member is lost but bytes that were on
+ *	their way to this window; the same for all, and the group goes on
  *
  * ARRIVE, WAIT, TEST may be combined or called apart. WAIT is killable; it
  * is restarted after signals without losing the arrival: with EINTR and
@@ -482,6 +486,7 @@ struct ub_barrier {
 	__aligned_u64 out_epoch;
 	__aligned_u64 out_last;
 	struct ub_lost out_lost;
+	__aligned_u64 out_window;
 };
 #define UB_IOC_BARRIER	_IO(UB_IOC_TYPE, UB_CMD_BARRIER)
 
@@ -511,7 +516,8 @@ enum ub_xfer_op {
  * Status: EINVAL no such @op, or an atomic's length, alignment or operand;
  * ENOENT no attachment there; ESTALE, EOWNERDEAD it has ended; EOVERFLOW past
  * the end of the window; EACCES its rights; EFAULT @addr; EBUSY an atomic's word
- * that others never leave alone; ESHUTDOWN.
+ * that others never leave alone; ENOMEM; ESHUTDOWN. Of copied windows: EOWNERDEAD also
+ * when the home is out of reach, ETIMEDOUT an atomic that may have taken place.
  */
 struct ub_xfer_op_desc {
 	__aligned_u64 gva;
@@ -550,8 +556,8 @@ struct ub_xfer {
  * @length: SYNC: bytes
  *
  * FENCE: all this file's earlier stores, puts and atomics are placed at their
- * homes when it returns; @gva and @length are 0. SYNC: local copies of the
- * range agree with its home; on coherent windows it only checks the range.
+ * homes when it returns; @gva and @length are 0. SYNC: what was stored in the range
+ * is there, what is loaded next is read there; coherent windows are only checked.
  * Errors: EINVAL (FENCE) not 0, (SYNC) no range of window addresses; of SYNC:
  * ENOENT no attachment there, ESTALE, EOWNERDEAD it has ended, EOVERFLOW past
  * the end of the window.

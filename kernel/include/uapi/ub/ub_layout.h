@@ -91,16 +91,29 @@ static inline __u64 ub_wait_of(__u64 code)
 }
 
 /**
+ * struct ub_lost_window - a window that a member could not bring bytes to
+ * @epoch: in which the members are told, with UB_AUX_WINLOST; the first to set
+ *	it, by compare-and-swap, says which one
+ * @gva: of the window; stored before arriving at @epoch
+ */
+struct ub_lost_window {
+	__u64 epoch;
+	__u64 gva;
+};
+
+/**
  * struct ub_group_head - words that belong to no member
  * @verdict: UB_VERDICT(), written once by compare-and-swap
  * @hint: highest epoch in which somebody was about to sleep; never lowered
+ * @lost: by parity of the epoch
  *
- * Both are read after each arrival, so they share one line.
+ * The first two are read after each arrival, so they share one line.
  */
 struct ub_group_head {
 	__u64 verdict;
 	__u64 hint;
-	__u64 reserved[6];
+	struct ub_lost_window lost[2];
+	__u64 reserved[2];
 };
 
 /**

@@ -20,8 +20,24 @@ enum ub_test_op {
 	UB_TEST_HOLD_AT,	/* the calling thread has its node stand still */
 	UB_TEST_DIE_AT,		/* the calling process is killed */
 	UB_TEST_HOLD_TICK_AT,	/* the next tick has the node stand still */
-	UB_TEST_SPRUNG		/* out_value: when one of these did, ns; or 0 */
+	UB_TEST_SPRUNG,		/* out_value: when one of these did, ns; or 0 */
+	/* Of copied windows, on this node: */
+	UB_TEST_COPIED_OFF,	/* leave out steps @value, UB_COPIED_NO_* */
+	UB_TEST_COPIED_DELAY,	/* completions come up to @value ms late, mixed */
+	UB_TEST_COPIED_LOSE,	/* of @value completions one never comes; 0: all do */
+	UB_TEST_COPIED_LIMIT,	/* keep at most @value pages */
+	UB_TEST_COPIED_PAGES,	/* out_value: pages that are kept */
+	UB_TEST_COPIED_BUSY	/* out_value: operations under way */
 };
+
+/* Without any of these steps the memory model does not hold. */
+#define UB_COPIED_NO_WRITE_BACK	(1U << 0)
+#define UB_COPIED_NO_INVALIDATE	(1U << 1)
+#define UB_COPIED_NO_RECHECK	(1U << 2)	/* of the number, after a READ */
+#define UB_COPIED_NO_UNMAP	(1U << 3)	/* before the diff */
+#define UB_COPIED_NO_ALL	((1U << 4) - 1)
+
+#define UB_COPIED_LIMIT_MIN	16
 
 /**
  * struct ub_test - UB_IOC_TEST
@@ -35,7 +51,7 @@ enum ub_test_op {
  * no such @op, or RESUME of a node that is not paused; ENOENT FENCE of a node
  * that is not up; EBUSY REJOIN of one that is; EFAULT nothing is mapped there;
  * REJOIN also what attaching a node returns, ATOMIC_ADD what an element of
- * UB_IOC_XFER does.
+ * UB_IOC_XFER does; EOPNOTSUPP COPIED_* where windows are not copied.
  */
 struct ub_test {
 	__u32 size;
