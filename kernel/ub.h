@@ -549,6 +549,8 @@ int ub_group_begin(struct ub_file *file, const struct ub_group_spec *spec,
 int ub_group_finish(struct ub_gmember *gm, u64 timeout);
 int ub_group_hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table);
 u64 ub_group_hash(struct ub_fabric *f, const void *data, size_t len);
+u64 ub_group_fence_until(const struct ub_gmember *gm);
+#define UB_FENCE_TRIES	4	/* see there */
 
 /* ---- shrink.c ---- */
 long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg);
