@@ -493,6 +493,7 @@ void ub_member_tick(struct work_struct *work);
 
 /* ---- join.c ---- */
 int ub_member_attach(struct ub_fabric *f);
+int ub_join_ends(const struct ub_fabric *f);
 int ub_member_beats(struct ub_fabric *f, u32 except);
 
 /* ---- format.c ---- */
