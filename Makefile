@@ -8,7 +8,7 @@
 # have targets of the same names as this one, or other flags for the library.
 
 .DEFAULT_GOAL := all
-.PHONY: all modules lib tools selftests demo check check-long bench bench-vm clean
+.PHONY: all modules lib tools selftests demo check check-long soak bench bench-vm clean
 .PHONY: help setup need-build need-kernel
 
 FRAGMENTS := $(wildcard lib/lib.mk lib/examples/examples.mk tools/*/*.mk)
@@ -59,6 +59,15 @@ check:
 check-long:
 	@selftests/run-lanes --long $(LANES)
 
+# N=200 SEED= ON=loop|rig FROM=: see selftests/soak/soak.sh
+soak:
+	@.ci/setup build kernel rig test
+	@.ci/kselftest-headers
+	@$(MAKE) --no-print-directory -s lib tools modules
+	@$(MAKE) --no-print-directory -s -C selftests
+	@$(MAKE) --no-print-directory -s -f selftests/vm/vm.mk vm-build
+	@NODES=4 N='$(N)' SEED='$(SEED)' ON='$(ON)' FROM='$(FROM)' selftests/soak/soak.sh
+
 # FABRIC=host: only what needs no VM; ROWS="sync put": some of the comparison
 bench:
 	@.ci/setup build bench $(if $(filter host,$(FABRIC)),,kernel rig)
@@ -89,6 +98,8 @@ help:
 	@echo 'make demo          the tour, in VMs; FABRIC=host: in processes, without QEMU'
 	@echo 'make check         all tests; LANES="a b" for some; selftests/run-lanes --list'
 	@echo 'make check-long    the same with longer time and more rounds'
+	@echo 'make soak          nodes and processes die, stand still and come back, N=200 times;'
+	@echo '                   SEED=, FROM=, ON=loop|rig repeat what it names when one fails'
 	@echo 'make bench         libub beside Open MPI, MPICH and others, ubperf with 2 and 4 ranks'
 	@echo '                   in VMs, or FABRIC=host; tables, ratios, JSON in build/bench'
 	@echo 'make bench-vm      the device in one VM, and in 2 and 4 beside Open MPI over TCP'

@@ -123,6 +123,22 @@ static int complete_table(struct ub_gmember *gm)
 	return 0;
 }
 
+/**
+ * ub_group_fence_until() - when to look again whether a fence has held
+ * @gm: the member that fenced others
+ *
+ * It does, and one look tells, unless a member or a peer spoils the words. So
+ * what was fenced is fenced again, UB_FENCE_TRIES times in all: then nobody will
+ * be told the same, but everybody something.
+ *
+ * Context: any.
+ * Return: CLOCK_MONOTONIC ns.
+ */
+u64 ub_group_fence_until(const struct ub_gmember *gm)
+{
+	return ktime_get_ns() + (u64)READ_ONCE(gm->fabric->detect_ms) * NSEC_PER_MSEC;
+}
+
 /* The time is over: whoever has not arrived is lost. */
 static void fence_missing(struct ub_gmember *gm)
 {
@@ -157,11 +173,11 @@ static int first_arrival(struct ub_gmember *gm)
 /* The rest of it: 0, -EOWNERDEAD, or an error after which to leave. */
 static int first_wait(struct ub_gmember *gm, u64 timeout)
 {
-	int ret = ub_bar_wait(gm, timeout, true);
+	int ret = ub_bar_wait(gm, timeout, true), tries;
 
-	if (ret == -ETIMEDOUT) {
+	for (tries = 0; ret == -ETIMEDOUT && tries < UB_FENCE_TRIES; tries++) {
 		fence_missing(gm);
-		ret = ub_bar_wait(gm, UB_FOREVER, true);
+		ret = ub_bar_wait(gm, ub_group_fence_until(gm), true);
 	}
 	return ret;
 }

@@ -6,16 +6,36 @@
  *  - A record changes hands by compare-and-swap of its word, with a random
  *    nonce.
  *  - An incarnation is above all that any record held when it was claimed, so
- *    it rises for each node id even when records are reused for other ids.
+ *    it rises for each node id even when records are reused for other ids. It
+ *    never wraps, whatever the records hold.
  *  - A joiner waits only while records are up and none of them moves, or while
  *    one with its own id may be alive.
  */
 #include <linux/delay.h>
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "ub.h"
 
 #define UB_ATTACH_TRIES	8
+#define UB_ATTACH_DETECTS	16	/* no further try after so many detection times */
+/* What a freer's word has room for; nobody attaches that often. */
+#define UB_INCARNATION_MAX	((1ULL << 44) - 1)
+
+/**
+ * ub_join_ends() - must a wait of a node that joins end
+ * @f: the fabric
+ *
+ * Context: any.
+ * Return: 0; -ESHUTDOWN when the fabric is about to be unregistered; -EINTR when
+ *	the caller was killed.
+ */
+int ub_join_ends(const struct ub_fabric *f)
+{
+	if (READ_ONCE(f->leaving))
+		return -ESHUTDOWN;
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
 
 /* What a joiner saw of the records that claim to be up. */
 struct ub_watch {
@@ -105,10 +125,9 @@ static int attach_watch(struct ub_fabric *f)
 		s64 ms = ktime_ms_delta(ktime_get(), start);
 		u32 detect_ms = READ_ONCE(f->detect_ms);
 
-		if (READ_ONCE(f->leaving)) {
-			err = -ESHUTDOWN;
+		err = ub_join_ends(f);
+		if (err)
 			break;
-		}
 		if (watch_in_use(f, first)) {
 			err = -EADDRINUSE;
 			break;
@@ -137,8 +156,8 @@ static int attach_watch(struct ub_fabric *f)
  * @except: index of a record that does not count
  *
  * Context: may sleep, for the detection time when all nodes are silent.
- * Return: 1 when one does, 0, -ENOMEM, or -ESHUTDOWN when the fabric is about
- *	to be unregistered.
+ * Return: 1 when one does, 0, -ENOMEM, -ESHUTDOWN when the fabric is about to
+ *	be unregistered, or -EINTR when killed.
  */
 int ub_member_beats(struct ub_fabric *f, u32 except)
 {
@@ -157,8 +176,7 @@ int ub_member_beats(struct ub_fabric *f, u32 except)
 	       ktime_ms_delta(ktime_get(), start) <= READ_ONCE(f->detect_ms)) {
 		usleep_range(1000, 2000);
 		watch_once(f, first, false, except, &w);
-		if (READ_ONCE(f->leaving))
-			err = -ESHUTDOWN;
+		err = ub_join_ends(f);
 	}
 	kvfree(first);
 	return err ?: w.moved;
@@ -234,6 +252,12 @@ static int attach_claim(struct ub_fabric *f)
 			f->geo.max_nodes);
 		return index;
 	}
+	/* An incarnation that wraps would let files of a former life live again. */
+	if (max(incarnation, f->incarnation) >= UB_INCARNATION_MAX) {
+		dev_err(&f->dev, "a node record holds incarnation %llu, which nobody reaches\n",
+			max(incarnation, f->incarnation));
+		return -EMEDIUMTYPE;
+	}
 	rec = ub_shm_node_rec(f, index);
 	if (ub_cas(&rec->word, old, w) != old)
 		return -EAGAIN;
@@ -267,13 +291,17 @@ static int attach_claim(struct ub_fabric *f)
  *
  * Context: may sleep; no locks.
  * Return: 0; -EADDRINUSE when a living node has the id; -ENOSPC when all
- *	records are taken; or what ub_shm_open() returns.
+ *	records are taken; -EMEDIUMTYPE when one cannot be a node's; -EAGAIN when
+ *	others kept changing them; or what ub_shm_open() returns.
  */
 int ub_member_attach(struct ub_fabric *f)
 {
+	ktime_t end = ktime_add_ms(ktime_get(), (u64)UB_ATTACH_DETECTS *
+				   READ_ONCE(f->detect_ms));
 	int tries, err = -EAGAIN;
 
-	for (tries = 0; err == -EAGAIN && tries < UB_ATTACH_TRIES; tries++) {
+	for (tries = 0; err == -EAGAIN && tries < UB_ATTACH_TRIES &&
+	     ktime_before(ktime_get(), end); tries++) {
 		err = ub_shm_open(f);
 		if (!err)
 			err = attach_watch(f);

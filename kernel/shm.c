@@ -157,7 +157,7 @@ static void shm_claim(struct ub_fabric *f, u64 old)
  * Context: may sleep; no locks.
  * Return: 0; -EMEDIUMTYPE when the memory is not ours, with a message;
  *	-ETIMEDOUT when others keep initialising; -ESHUTDOWN when the fabric is
- *	about to be unregistered.
+ *	about to be unregistered; -EINTR when killed.
  */
 int ub_shm_open(struct ub_fabric *f)
 {
@@ -168,8 +168,10 @@ int ub_shm_open(struct ub_fabric *f)
 	while (ktime_ms_delta(ktime_get(), start) < 10LL * READ_ONCE(f->detect_ms)) {
 		u64 s = ub_ld(&h->state);
 
-		if (READ_ONCE(f->leaving))
-			return -ESHUTDOWN;
+		int err = ub_join_ends(f);
+
+		if (err)
+			return err;
 		switch (UB_SHM_STATE(s)) {
 		case UB_SHM_READY:
 			return shm_verify(f, s);

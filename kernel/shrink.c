@@ -64,13 +64,13 @@ static int agree(struct ub_gmember *gm)
 /* Wait until everybody's word is final. */
 static int wait_final(struct ub_gmember *gm, u64 timeout)
 {
-	int ret;
+	int ret, tries;
 
 	gm->helps = true;
 	ret = ub_bar_sleep_on(gm, timeout, true, all_final);
-	if (ret == -ETIMEDOUT) {
+	for (tries = 0; ret == -ETIMEDOUT && tries < UB_FENCE_TRIES; tries++) {
 		fence_undecided(gm);
-		ret = ub_bar_sleep_on(gm, UB_FOREVER, true, all_final);
+		ret = ub_bar_sleep_on(gm, ub_group_fence_until(gm), true, all_final);
 	}
 	gm->helps = false;
 	return ret > 0 ? 0 : ret;

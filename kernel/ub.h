@@ -511,6 +511,7 @@ void ub_member_tick(struct work_struct *work);
 
 /* ---- join.c ---- */
 int ub_member_attach(struct ub_fabric *f);
+int ub_join_ends(const struct ub_fabric *f);
 int ub_member_beats(struct ub_fabric *f, u32 except);
 
 /* ---- format.c ---- */
@@ -573,6 +574,8 @@ int ub_group_begin(struct ub_file *file, const struct ub_group_spec *spec,
 int ub_group_finish(struct ub_gmember *gm, u64 timeout);
 int ub_group_hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table);
 u64 ub_group_hash(struct ub_fabric *f, const void *data, size_t len);
+u64 ub_group_fence_until(const struct ub_gmember *gm);
+#define UB_FENCE_TRIES	4	/* see there */
 
 /* ---- shrink.c ---- */
 long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg);

@@ -10,6 +10,7 @@
 #	kernel	only build it and the modules, which all parts do first
 #	kunit	our KUnit suites
 #	ub	selftests/ub, fail-nth with it
+#	hostile	selftests/vm/hostile.sh
 #	vm	lines of selftests/vm/tests; all of them with UB_LONG, else $short
 
 set -u
@@ -29,9 +30,9 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 case $kind in
-kasan)	[ $# -gt 0 ] || set -- kunit ub vm ;;
+kasan)	[ $# -gt 0 ] || set -- kunit ub vm hostile ;;
 kcsan)	[ $# -gt 0 ] || set -- ub ;;
-*)	sed -n '4,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*)	sed -n '4,16s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 count=0
@@ -77,6 +78,15 @@ vm()
 	result "vm" $rc
 }
 
+hostile()
+{
+	local rc
+	UB_VM_RIG="--kernel-dir $kernel --modules $out/kernel --mem 1024" \
+		selftests/vm/hostile.sh >"$tmp/out" 2>&1
+	rc=$?
+	result "hostile" $rc
+}
+
 echo "KTAP version 1"
 parts=" $* "
 echo "1..$(($# + 2 - $([[ $parts == *" kernel "* ]] && echo 1 || echo 0)))"
@@ -107,6 +117,7 @@ for part; do
 			selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
 			"$out/kernel/ub.ko" failnth all ;;
 	vm)	vm ;;
+	hostile) hostile ;;
 	esac
 done
 exit $failed

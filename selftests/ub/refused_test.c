@@ -25,18 +25,6 @@ struct header {
 	__u64 key[2];
 };
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static int get_fabric(struct nl *nl, struct nl_obj *o)
 {
 	struct nl_req q;
@@ -77,7 +65,7 @@ static int restore(struct nl *nl)
 	int err = 0;
 
 	if (access(DRIVER "/" DEVICE, F_OK))
-		err = put(DRIVER "/bind", DEVICE);
+		err = put_text(DRIVER "/bind", DEVICE);
 	if (!err)
 		err = get_fabric(nl, &o);
 	if (!err && nl_u32(&o, UB_NL_A_STATE) != UB_STATE_UP)
@@ -98,7 +86,7 @@ FIXTURE_SETUP(refused)
 	self->h = map_header();
 	ASSERT_NE(self->h, NULL);
 	ASSERT_EQ(self->h->magic, MAGIC);
-	ASSERT_EQ(put(DRIVER "/unbind", DEVICE), 0);
+	ASSERT_EQ(put_text(DRIVER "/unbind", DEVICE), 0);
 }
 
 FIXTURE_TEARDOWN(refused)
@@ -141,7 +129,7 @@ TEST_F(refused, until_it_is_formatted)
 
 	ST(word, variant->value);
 	memcpy(&spoilt, self->h, sizeof(spoilt));
-	ASSERT_EQ(put(DRIVER "/bind", DEVICE), 0);
+	ASSERT_EQ(put_text(DRIVER "/bind", DEVICE), 0);
 	ASSERT_EQ(get_fabric(nl, &o), 0);
 	EXPECT_EQ(nl_u32(&o, UB_NL_A_STATE), UB_STATE_REFUSED);
 	EXPECT_EQ(o.a[UB_NL_A_FABRIC_ID], NULL);
@@ -178,9 +166,9 @@ TEST_F(refused, unbound_as_it_is)
 	struct nl_obj o;
 
 	ST((__u64 *)((char *)self->h + variant->word), variant->value);
-	ASSERT_EQ(put(DRIVER "/bind", DEVICE), 0);
+	ASSERT_EQ(put_text(DRIVER "/bind", DEVICE), 0);
 	ASSERT_EQ(get_fabric(&self->nl, &o), 0);
-	ASSERT_EQ(put(DRIVER "/unbind", DEVICE), 0);
+	ASSERT_EQ(put_text(DRIVER "/unbind", DEVICE), 0);
 	EXPECT_EQ(get_fabric(&self->nl, &o), -ENODEV);
 	EXPECT_EQ(format(&self->nl, true), -ENODEV);
 }

@@ -94,7 +94,7 @@ load()
 detect_of()
 {
 	case $1 in
-	made|fail|event|storm)	echo "${UB_DETECT_MS:-300}" ;;
+	made|fail|event|storm|soak|scribble|lives|fuzz)	echo "${UB_DETECT_MS:-300}" ;;
 	matrix)		echo "${UB_MATRIX_MS:-500}" ;;
 	*)		echo "${UB_CALM_MS:-2000}" ;;
 	esac

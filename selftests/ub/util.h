@@ -133,6 +133,19 @@ static inline int test_op(int fd, __u32 op, __u64 value, __u64 gva, __u64 *out)
 	return ret;
 }
 
+/* Write a text to a file of sysfs; 0 or -errno. */
+static inline int put_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
 /* ---- windows ---- */
 
 static inline int win_create(int fd, __u64 length, __u32 rights,

@@ -7,7 +7,7 @@ include lib/lib.mk
 VM_OUT := $(BUILD)/selftests/vm
 
 .PHONY: vm-build vm-check vm-clean vm-bsp
-vm-build: $(VM_OUT)/survive $(VM_OUT)/bar_word
+vm-build: $(VM_OUT)/survive $(VM_OUT)/bar_word $(VM_OUT)/scribble
 
 # Cases of the BSPlib suite for bsp_on_nodes.sh, which is run by hand; they want ubcc.
 vm-bsp: $(LIB_DIR)/libub.a

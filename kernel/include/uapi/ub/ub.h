@@ -344,9 +344,10 @@ struct ub_shape {
  * twice, or not this file's at @index, or @parent never was complete; ENOENT no
  * such parent; E2BIG more members or lines than a group can have; ERANGE members
  * whose node ids differ in bits that @shape has not; ENOSPC no slot, ENOMEM;
- * ETIMEDOUT a former group of @key was not gone by then; ESTALE this member came
- * after the others had given it up; EOPNOTSUPP UB_GROUP_BASE without test hooks,
- * UB_GROUP_USER_DRIVER without UB_CAP_USER_BARRIER.
+ * ETIMEDOUT a former group of @key was not gone by then, or words are spoilt;
+ * ESTALE this member came after the others had given it up; EOPNOTSUPP
+ * UB_GROUP_BASE without test hooks, UB_GROUP_USER_DRIVER without
+ * UB_CAP_USER_BARRIER.
  * With EOWNERDEAD @out_group is valid: it may be shrunk and must be destroyed;
  * with any other error the member has left.
  */
