@@ -96,11 +96,12 @@ AT(ub_group_shrink, out_nmembers, 32); AT(ub_group_shrink, out_index, 36);
 AT(ub_group_shrink, out_offset, 40); AT(ub_group_shrink, out_map_size, 48);
 AT(ub_group_shrink, out_epoch, 56); AT(ub_group_shrink, out_lost, 64);
 
-SIZE(ub_barrier, 112); ALIGN(ub_barrier, 8);
+SIZE(ub_barrier, 120); ALIGN(ub_barrier, 8);
 AT(ub_barrier, size, 0); AT(ub_barrier, flags, 4); AT(ub_barrier, group, 8);
 AT(ub_barrier, op, 12); AT(ub_barrier, value, 16); AT(ub_barrier, timeout, 24);
 AT(ub_barrier, last, 32); AT(ub_barrier, out_epoch, 40);
 AT(ub_barrier, out_last, 48); AT(ub_barrier, out_lost, 56);
+AT(ub_barrier, out_window, 112);
 
 SIZE(ub_xfer_op_desc, 48); ALIGN(ub_xfer_op_desc, 8);
 AT(ub_xfer_op_desc, gva, 0); AT(ub_xfer_op_desc, addr, 8);
@@ -129,7 +130,10 @@ AT(ub_test, out_value, 32);
 /* ---- include/uapi/ub/ub_layout.h ---- */
 SIZE(ub_group_head, 64); ALIGN(ub_group_head, 8);
 AT(ub_group_head, verdict, 0); AT(ub_group_head, hint, 8);
-AT(ub_group_head, reserved, 16);
+AT(ub_group_head, lost, 16); AT(ub_group_head, reserved, 48);
+
+SIZE(ub_lost_window, 16); ALIGN(ub_lost_window, 8);
+AT(ub_lost_window, epoch, 0); AT(ub_lost_window, gva, 8);
 
 SIZE(ub_contrib, 16); ALIGN(ub_contrib, 8);
 AT(ub_contrib, value, 0); AT(ub_contrib, aux, 8);
