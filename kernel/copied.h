@@ -262,6 +262,14 @@ u64 ub_copied_tell(struct ub_gmember *gm);
 /* ---- copied_xfer.c ---- */
 int ub_copied_xfer(struct ub_file *file, const struct ub_xfer_op_desc *d, u64 *old);
 
+/* ---- xfer.c, mmap.c: may a file use a range, and of what window is it ---- */
+int ub_xfer_place(struct ub_file *file, u64 gva, u64 len, u32 right,
+		  struct ub_place *at);
+int ub_xfer_word(const struct ub_xfer_op_desc *d, void *p, u64 *old);
+int ub_mmap_begin(struct ub_file *file, u64 gva, bool write, struct ub_place *at);
+void ub_mmap_end(struct ub_file *file);
+int ub_mremap(struct vm_area_struct *vma);
+
 /* ---- copied_io.c ---- */
 void ub_io_init(struct ub_io *io, struct ub_fabric *f, enum ub_io_op op,
 		const struct ub_place *at);

@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "loop.h"
 #include "ub.h"
 
 #define LOOP_NODES	64

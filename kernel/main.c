@@ -3,6 +3,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include "debug.h"
+#include "loop.h"
 #include "netlink.h"
 #include "ub.h"
 

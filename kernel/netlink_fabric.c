@@ -6,6 +6,7 @@
  * Invariant: what takes long is done without ub_fabrics_lock, on a fabric that
  * is counted; it may be unregistered meanwhile.
  */
+#include "loop.h"
 #include "netlink.h"
 #include "netlink-gen.h"
 

@@ -525,21 +525,14 @@ void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len);
 void ub_mmap_revoke_all(struct ub_fabric *f);
 enum ub_memtype ub_kernel_memtype(void *mem);
 int ub_mmap_memtype(unsigned long addr);
-int ub_mmap_begin(struct ub_file *file, u64 gva, bool write, struct ub_place *at);
-void ub_mmap_end(struct ub_file *file);
-int ub_mremap(struct vm_area_struct *vma);
 
 /* ---- xfer.c ---- */
 long ub_xfer(struct ub_file *file, struct ub_xfer *arg);
 long ub_fence(struct ub_file *file, struct ub_range *arg);
 long ub_sync_range(struct ub_file *file, struct ub_range *arg);
 int ub_xfer_add(struct ub_file *file, u64 gva, u64 times);
-int ub_xfer_place(struct ub_file *file, u64 gva, u64 len, u32 right,
-		  struct ub_place *at);
-int ub_xfer_word(const struct ub_xfer_op_desc *d, void *p, u64 *old);
 
-/* ---- testhook.c ---- */
-long ub_test(struct ub_file *file, struct ub_test *arg);
+long ub_test(struct ub_file *file, struct ub_test *arg);	/* testhook.c */
 
 /* ---- instant.c ---- */
 void ub_instant_init(void);
@@ -553,13 +546,6 @@ void ub_event_all(struct ub_fabric *f, const struct ub_event *ev);
 ssize_t ub_event_read(struct file *filp, char __user *buf, size_t count,
 		      loff_t *pos);
 __poll_t ub_event_poll(struct file *filp, struct poll_table_struct *wait);
-
-/* ---- loop.c ---- */
-int ub_loop_init(void);
-void ub_loop_exit(void);
-int ub_loop_add(const u32 *ids, u32 n, u64 bytes, bool copied, int *id);
-int ub_loop_del(int id);
-int ub_loop_of(struct ub_fabric *f);
 
 /* ---- group_make.c: making groups ---- */
 /* What a world's id, and that of the survivors of a group, is made of. */

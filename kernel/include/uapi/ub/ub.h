@@ -4,19 +4,19 @@
  *
  * General format
  * --------------
- * Each ioctl takes a pointer to a struct that begins with { __u32 size,
- * flags }. size is sizeof() of the struct the caller was compiled with; a
- * kernel that knows less accepts it when all bytes beyond what it knows are
- * zero, a kernel that knows more takes missing fields as zero. Fields named
- * out_* are written; nothing else is, and nothing on error unless said so.
- * Reserved fields and unknown flag bits must be zero. Pointers are __u64.
- * Times are absolute, CLOCK_MONOTONIC, in ns; UB_FOREVER never ends.
+ * Each ioctl takes a pointer to a struct that begins with { __u32 size, flags }. size
+ * is sizeof() of the struct the caller was compiled with; a kernel that knows less
+ * accepts it when all bytes beyond what it knows are zero, a kernel that knows more
+ * takes missing fields as zero. Fields named out_* are written; nothing else is, and
+ * nothing on error unless said so. Reserved fields and unknown flag bits must be zero.
+ * Pointers are __u64. Times are absolute, CLOCK_MONOTONIC, in ns; UB_FOREVER never
+ * ends.
  *
- * mmap(fd, gva): the file offset is the global address. MAP_SHARED only. Errors:
- * EINVAL not shared, or no window address; EACCES rights, or executable; ENOENT,
- * ESTALE, EOWNERDEAD, EPERM, ESHUTDOWN as below; EOVERFLOW past the end.
- * read() and poll(): struct ub_event, whole records. Errors: EINVAL not one fits,
- * EAGAIN, EINTR, EFAULT, EPERM; ESHUTDOWN when all has been read.
+ * mmap(fd, gva): the file offset is the global address. MAP_SHARED only. Errors: EINVAL
+ * not shared, or no window address; EACCES rights, or executable; ENOENT, ESTALE,
+ * EOWNERDEAD, EPERM, ESHUTDOWN as below; EOVERFLOW past the end. read() and poll():
+ * struct ub_event, whole records. Errors: EINVAL not one fits, EAGAIN, EINTR, EFAULT,
+ * EPERM; ESHUTDOWN when all has been read.
  *
  * Errors that any ioctl may return
  * --------------------------------
@@ -97,11 +97,7 @@ enum ub_reason {
 #define UB_CAP_GROUP_PAGES	(1ULL << 4)	/* group pages can be mapped */
 
 /* How the fabric's memory is mapped, in user space and kernel alike. */
-enum ub_memtype {
-	UB_MEMTYPE_UNKNOWN,
-	UB_MEMTYPE_WB,
-	UB_MEMTYPE_UC
-};
+enum ub_memtype { UB_MEMTYPE_UNKNOWN, UB_MEMTYPE_WB, UB_MEMTYPE_UC };
 
 /**
  * struct ub_info - UB_IOC_INFO
@@ -345,9 +341,8 @@ struct ub_shape {
  * such parent; E2BIG more members or lines than a group can have; ERANGE members
  * whose node ids differ in bits that @shape has not; ENOSPC no slot, ENOMEM;
  * ETIMEDOUT a former group of @key was not gone by then, or words are spoilt;
- * ESTALE this member came after the others had given it up; EOPNOTSUPP
- * UB_GROUP_BASE without test hooks, UB_GROUP_USER_DRIVER without
- * UB_CAP_USER_BARRIER.
+ * ESTALE the others had given this member up; EOPNOTSUPP BASE without test hooks,
+ * USER_DRIVER without UB_CAP_USER_BARRIER.
  * With EOWNERDEAD @out_group is valid: it may be shrunk and must be destroyed;
  * with any other error the member has left.
  */
@@ -461,8 +456,7 @@ enum ub_red {
  * @out_last: UB_AUX_LAST() of who waited least in the barrier before, and
  *	all members' UB_AUX_NOTE() or-ed
  * @out_lost: with EOWNERDEAD: who; with ETIMEDOUT: who is missing
- * @out_window: with EOWNERDEAD: not 0: no member is lost but bytes that were on
- *	their way to this window; the same for all, and the group goes on
+ * @out_window: with EOWNERDEAD: 0, or the one that bytes were lost of; all live
  *
  * ARRIVE, WAIT, TEST may be combined or called apart. WAIT is killable; it
  * is restarted after signals without losing the arrival: with EINTR and
@@ -517,8 +511,7 @@ enum ub_xfer_op {
  * Status: EINVAL no such @op, or an atomic's length, alignment or operand;
  * ENOENT no attachment there; ESTALE, EOWNERDEAD it has ended; EOVERFLOW past
  * the end of the window; EACCES its rights; EFAULT @addr; EBUSY an atomic's word
- * that others never leave alone; ENOMEM; ESHUTDOWN. Of copied windows: EOWNERDEAD also
- * when the home is out of reach, ETIMEDOUT an atomic that may have taken place.
+ * that others never leave alone; ENOMEM; ESHUTDOWN; ETIMEDOUT it may have been done.
  */
 struct ub_xfer_op_desc {
 	__aligned_u64 gva;
