@@ -151,7 +151,7 @@ t_libraries()
 guest()
 {
 	(cd / && "$top/build/tools/ubrig" run -n 1 --no-tag --kernel "$kernel" --no-module \
-		--root "$work/root" --init /sbin/init --mem 1024 --smp 2 --timeout 300 \
+		--root "$work/root" --init /sbin/init --mem 1024 --smp 2 --boot-timeout 600 --timeout 600 \
 		--append "systemd.show_status=no quiet" -- /root/t/in-guest.sh) 2>"$work/err"
 	rc=$?
 	sed 's/^/# /' "$work/err"

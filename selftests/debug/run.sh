@@ -113,7 +113,7 @@ for part; do
 	case $part in
 	kernel)	;;
 	kunit)	guest kunit 300 selftests/debug/kunit.sh "$kernel" "$out/kernel" ;;
-	ub)	guest ub 2000 env UB_CALM_MS=20000 UB_DETECT_MS=1000 \
+	ub)	guest ub 2000 env UB_CALM_MS=20000 UB_DETECT_MS=3000 \
 			selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
 			"$out/kernel/ub.ko" failnth all ;;
 	vm)	vm ;;
