@@ -238,7 +238,8 @@ int ub_loop_add(const u32 *ids, u32 n, u64 bytes, bool copied, int *id)
 	l->n = n;
 	l->bytes = bytes;
 	l->ops = copied ? &loop_copied_ops : &loop_ops;
-	l->mem = vzalloc(bytes);
+	/* Who asks for too much is told; the log need not have a stack. */
+	l->mem = __vmalloc(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (l->mem)
 		err = loop_start(l, ids);
 	if (err) {

@@ -415,7 +415,7 @@ static bool injected(int fd)
 /* What was destroyed comes back when peers have let go of it. */
 static bool room_is_back(int fd, __u64 room)
 {
-	__u64 end = in_ms(3000);
+	__u64 end = in_ms(60000);
 
 	while (info_of(fd).out_free < room) {
 		if (now() > end)
