@@ -65,15 +65,17 @@ static u32 ahead(struct ub_file *file, unsigned long index)
 }
 
 /*
- * Read [index, index + n) as far as it lies in the window and there is room;
- * the lock is dropped. The first page is left to the caller's next look.
+ * What is to be read of [index, index + n), as far as it lies in the window and
+ * there is room, into @start for start_reads(). The first page is left to the
+ * caller's next look. Returns how many, or an error when there are none.
  */
-static int read_pages(struct ub_copied *c, const struct ub_place *at,
-		      unsigned long index, u32 n)
+static int prepare_reads(struct ub_copied *c, const struct ub_place *at,
+			 unsigned long index, u32 n, struct ub_copy **start)
 {
 	unsigned long end = (at->gva + PAGE_ALIGN(at->length)) >> PAGE_SHIFT;
-	struct ub_copy *copy, *start[AHEAD_MAX];
-	u32 got = 0, i;
+	struct ub_copy *copy;
+	int got = 0;
+	u32 i;
 	int err = 0;
 
 	lockdep_assert_held(&c->lock);
@@ -91,11 +93,18 @@ static int read_pages(struct ub_copied *c, const struct ub_place *at,
 		read_prepare(c, copy);
 		start[got++] = copy;
 	}
-	mutex_unlock(&c->lock);
+	return got ?: err;
+}
+
+/* The lock is not held: a transport may end an operation at once. */
+static void start_reads(struct ub_copied *c, struct ub_copy **start, int got)
+{
+	int i;
+
 	for (i = 0; i < got; i++)
 		ub_io_start(&start[i]->io);
-	ub_count_add(c->fabric, copies_read, got);
-	return got ? 0 : err;
+	if (got > 0)
+		ub_count_add(c->fabric, copies_read, got);
 }
 
 /* In a scan some pages are always on their way. */
@@ -103,11 +112,15 @@ static void go_ahead(struct ub_copied *c, struct ub_file *file,
 		     const struct ub_place *at, unsigned long index)
 {
 	unsigned long next = READ_ONCE(file->ahead_next);
+	struct ub_copy *start[AHEAD_MAX];
+	int got;
 
 	if (index != READ_ONCE(file->ahead_mark))
 		return;
 	mutex_lock(&c->lock);
-	read_pages(c, at, next, ahead(file, next));
+	got = prepare_reads(c, at, next, ahead(file, next), start);
+	mutex_unlock(&c->lock);
+	start_reads(c, start, got);
 }
 
 /* ---- what a fault waits for ---- */
@@ -131,15 +144,12 @@ static bool write_over(const struct ub_copy *copy)
 	return !READ_ONCE(copy->writing);
 }
 
-/* Wait for what goes on with a copy; the lock is dropped. */
+/* Wait for what goes on with a copy, of which the caller is a user until then. */
 static int wait_copy(struct ub_copied *c, struct ub_copy *copy, u64 *until)
 {
 	struct ub_fabric *f = c->fabric;
 	int err = 0;
 
-	lockdep_assert_held(&c->lock);
-	copy->users++;
-	mutex_unlock(&c->lock);
 	if (READ_ONCE(copy->reading))
 		err = ub_io_wait_killable(&copy->io);
 	else if (wait_event_killable_timeout(c->wq, write_over(copy), HZ) < 0)
@@ -161,8 +171,8 @@ static int wait_copy(struct ub_copied *c, struct ub_copy *copy, u64 *until)
 static int fetch(struct ub_copied *c, struct ub_file *file,
 		 const struct ub_place *at, unsigned long index, u64 *until)
 {
-	struct ub_copy *copy;
-	int err;
+	struct ub_copy *copy, *start[AHEAD_MAX];
+	int got;
 
 	mutex_lock(&c->lock);
 	copy = ub_copy_find(c, index);
@@ -174,11 +184,16 @@ static int fetch(struct ub_copied *c, struct ub_file *file,
 			schedule_timeout_killable(1);
 		return 0;
 	}
-	if (copy && (copy->reading || copy->writing))
+	if (copy && (copy->reading || copy->writing)) {
+		copy->users++;
+		mutex_unlock(&c->lock);
 		return wait_copy(c, copy, until);
+	}
 	if (!copy || !ub_copy_valid(c, copy)) {
-		err = read_pages(c, at, index, ahead(file, index));
-		return err == -EAGAIN ? ub_copied_room(c) : err;
+		got = prepare_reads(c, at, index, ahead(file, index), start);
+		mutex_unlock(&c->lock);
+		start_reads(c, start, got);
+		return got == -EAGAIN ? ub_copied_room(c) : min(got, 0);
 	}
 	mutex_unlock(&c->lock);
 	/* There is no room for its twin. */

@@ -78,9 +78,9 @@ static inline int rig_open(struct rig *r)
 		r->members[i][1] = i | 1;
 		r->inner[i] = r->m[i];
 		r->inner[i].gc = ARG(ub_group_create, .parent = r->m[i].group,
-			.key = { i / 2, 1 }, .timeout = in_ms(20000),
-			.members = PTR(r->members[i]), .nmembers = 2,
-			.index = i & 1, .level = "inner");
+				     .key = { i / 2, 1 }, .timeout = in_ms(20000),
+				     .members = PTR(r->members[i]), .nmembers = 2,
+				     .index = i & 1, .level = "inner");
 	}
 	err = members_run(r->inner, LANES, step_create);
 	return err ? err : rig_window(r);
