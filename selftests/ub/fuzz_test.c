@@ -29,6 +29,7 @@ static unsigned int nkept;
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned char covered[MAP_BITS / 8];
 static __u64 ncovered, end_of_all;
+static unsigned int running;	/* threads that make calls */
 static __u32 first_minor, last_minor;	/* of fabrics that may be deleted */
 
 /* What a change must not make endless. */
@@ -61,6 +62,9 @@ static void bound(struct fuzzer *z, struct call *c)
 		break;
 	case UB_CMD_TEST:
 		((struct ub_test *)p)->value %= 1000;
+		/* Those beyond kill this program, or break memory on purpose. */
+		if (((struct ub_test *)p)->op <= UB_TEST_COPIED_BUSY)
+			((struct ub_test *)p)->op %= UB_TEST_ATOMIC_ADD + 1;
 		break;
 	}
 }
@@ -326,17 +330,21 @@ static void *fuzz(void *arg)
 		nl_close(&z->nl);
 	if (z->kcov >= 0)
 		close(z->kcov);
+	__atomic_fetch_sub(&running, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 
 /* ---- around it ---- */
 
-/* Nodes that stand still or are fenced come back: calls get deeper then. */
+/*
+ * Nodes that stand still or are fenced come back: calls get deeper then, and the
+ * last ones end.
+ */
 static void weather(void)
 {
 	int node, fd;
 
-	while (now() < end_of_all) {
+	while (__atomic_load_n(&running, __ATOMIC_RELAXED)) {
 		for (node = 0; node < NODES; node++) {
 			fd = open_node(node);
 			test_op(fd, UB_TEST_RESUME, 0, 0, NULL);
@@ -434,6 +442,7 @@ int main(int argc, char **argv)
 	last_minor = NODES + 15;
 	heal();
 	end_of_all = in_ms(1000 * seconds);
+	running = threads;
 	for (i = 0; i < threads; i++) {
 		z[i].seed = (seed * 64 + i + 1) * 0x9e3779b97f4a7c15ULL;
 		if (pthread_create(&z[i].thread, NULL, fuzz, &z[i]))

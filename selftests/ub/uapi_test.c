@@ -138,7 +138,7 @@ static const struct cmd cmds[] = {
 	ROW(INFO, ub_info, 0, 0, fill_info),
 	ROW(WIN_CREATE, ub_win_create, 0, 0, fill_create),
 	ROW(WIN_DESTROY, ub_win_id, 0, -ENOENT, fill_win_id),
-	ROW(WIN_ROTATE, ub_win_id, 0, -ENOENT, fill_win_id),
+	ROW(WIN_ROTATE, ub_win_id, UB_ROTATE_FRESH, -ENOENT, fill_win_id),
 	ROW(WIN_ATTACH, ub_win_attach, 0, -ENOENT, fill_attach),
 	ROW(WIN_DETACH, ub_win_detach, 0, -ENOENT, fill_detach),
 	ROW(GROUP_CREATE, ub_group_create, 7, -ENOENT, fill_group),
