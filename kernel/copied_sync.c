@@ -173,7 +173,7 @@ static bool range(struct ub_copied *c, u64 gva, u64 len, bool drop,
 
 		if (copy->twin && out) {
 			take(c, copy, out);
-			unmap = !ub_copied_off(c, UB_COPIED_NO_UNMAP);
+			unmap |= !ub_copied_off(c, UB_COPIED_NO_UNMAP);
 		} else if (copy->twin) {
 			busy = true;
 			continue;
