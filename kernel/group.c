@@ -379,13 +379,6 @@ u64 ub_group_page(struct ub_file *file, u64 gva)
 
 /* ---- the tick ---- */
 
-static u32 lost_reason(struct ub_fabric *f, u32 home)
-{
-	u32 reason = READ_ONCE(f->peer[home].reason);
-
-	return reason ? reason : UB_REASON_HEARTBEAT;
-}
-
 /*
  * Will a member never come to a group that is being made, because it was
  * lost to the group that it was taken from? Gives the reason.
@@ -423,7 +416,8 @@ static u32 lost_member(struct ub_gmember *gm, u32 i)
 		return lost_to_origin(gm, i);
 	if (home != UB_NO_HOME)
 		return ub_member_alive(f, home, m->node_incarnation) ?
-		       lost_to_origin(gm, i) : lost_reason(f, home);
+		       lost_to_origin(gm, i) :
+		       ub_member_reason(f, home, m->node_incarnation);
 	/* A life that is over, and that nobody here has watched. */
 	if (m->node_incarnation && ub_member_gone(f, m->node, m->node_incarnation))
 		return UB_REASON_REBOOT;

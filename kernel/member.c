@@ -264,13 +264,11 @@ static void peer_down(struct ub_fabric *f, u32 index, u16 reason)
 	ub_win_node_down(f, index);
 }
 
-/* Why a life that was watched is over, from its record. */
-static u16 down_reason(struct ub_fabric *f, u32 index,
+/* Why a life is over, from its record. */
+static u16 down_reason(struct ub_fabric *f, u32 index, u64 incarnation,
 		       const struct ub_node_view *v, bool valid)
 {
-	const struct ub_peer *p = &f->peer[index];
-
-	if (valid && v->incarnation == p->incarnation) {
+	if (valid && v->incarnation == incarnation) {
 		if (v->word & UB_NODE_FENCED)
 			return ub_ld(&ub_shm_node_rec(f, index)->reason) & 0xffff ?:
 			       UB_REASON_FENCED;
@@ -278,6 +276,31 @@ static u16 down_reason(struct ub_fabric *f, u32 index,
 			return UB_REASON_LEFT;
 	}
 	return UB_REASON_REBOOT;
+}
+
+/**
+ * ub_member_reason() - why a life of a node is over
+ * @f: the fabric
+ * @index: of its record
+ * @incarnation: of that life, which is not ub_member_alive()
+ *
+ * What the tick noted counts for the life that it watched: it may not have
+ * looked since a next one began and ended.
+ *
+ * Context: any; the shared memory is there.
+ * Return: enum ub_reason.
+ */
+u32 ub_member_reason(struct ub_fabric *f, u32 index, u64 incarnation)
+{
+	const struct ub_peer *p = &f->peer[index];
+	u32 noted = READ_ONCE(p->reason);
+	struct ub_node_view v;
+	bool valid;
+
+	if (READ_ONCE(p->incarnation) == incarnation && !READ_ONCE(p->alive) && noted)
+		return noted;
+	valid = ub_member_view(f, index, &v);
+	return down_reason(f, index, incarnation, &v, valid);
 }
 
 static void watch_peer(struct ub_fabric *f, u32 index, ktime_t now)
@@ -289,7 +312,7 @@ static void watch_peer(struct ub_fabric *f, u32 index, ktime_t now)
 
 	if (p->alive && (!valid || !ub_view_up(&v) ||
 			 v.incarnation != p->incarnation))
-		peer_down(f, index, down_reason(f, index, &v, valid));
+		peer_down(f, index, down_reason(f, index, p->incarnation, &v, valid));
 	if (!valid || !ub_view_up(&v))
 		return;
 	if (!p->alive) {
@@ -305,7 +328,8 @@ static void watch_peer(struct ub_fabric *f, u32 index, ktime_t now)
 	if (ktime_ms_delta(now, since) > READ_ONCE(f->detect_ms)) {
 		ub_member_fence(f, index, UB_REASON_HEARTBEAT);
 		if (ub_member_view(f, index, &v) && !ub_view_up(&v))
-			peer_down(f, index, down_reason(f, index, &v, true));
+			peer_down(f, index,
+				  down_reason(f, index, p->incarnation, &v, true));
 	}
 }
 

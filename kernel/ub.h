@@ -400,6 +400,7 @@ void ub_member_detach(struct ub_fabric *f);
 void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason);
 int ub_member_index(struct ub_fabric *f, u32 node, u64 incarnation);
 bool ub_member_alive(struct ub_fabric *f, u32 index, u64 incarnation);
+u32 ub_member_reason(struct ub_fabric *f, u32 index, u64 incarnation);
 bool ub_member_gone(struct ub_fabric *f, u32 node, u64 incarnation);
 /* Rings the sleepers of another node, and with @poke its tick. */
 u64 ub_member_age(struct ub_fabric *f, u32 index);

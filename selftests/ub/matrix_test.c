@@ -121,7 +121,7 @@ struct scene {
 	int survivors;
 	__u64 at;			/* when it sprung */
 	__u32 reason;			/* that was told */
-	bool late;			/* a node was fenced that should not be */
+	bool late;			/* a survivor's node was fenced */
 	pid_t pid;
 	char why[512];
 };
@@ -248,8 +248,6 @@ static bool names_victim(struct scene *c)
 		return true;	/* it never said who it is */
 	if (s->phase->shrinks && l->member == s->n)
 		return true;	/* the one that left; the victim was not there any more */
-	/* Its node had been taken for dead, and was back, before the fault. */
-	c->late |= l->reason == UB_REASON_REBOOT;
 	if (!(reasons & 1 << l->reason))
 		return bad(c, "reason", l->reason, l->member);
 	if (l->node != VICTIM)
@@ -388,8 +386,8 @@ static int run_case(struct scene *c, const struct phase *p, enum fault which,
 }
 
 /*
- * The same, but when the machine was so busy with others that a node was taken
- * for dead that was not, a few times in all.
+ * The same, but when the machine was so busy with others that a survivor's node
+ * was taken for dead, a few times in all.
  */
 static int run_in_time(struct scene *c, const struct phase *p, enum fault which,
 		       int n, __u64 nth)
@@ -406,7 +404,7 @@ static int run_in_time(struct scene *c, const struct phase *p, enum fault which,
 		c->ctl = open_node(VICTIM);
 		if (!c->late || again++ == LATE_MAX)
 			return ret;
-		ksft_print_msg("a node was late: %s %s, %d members, instant %llu once more\n",
+		ksft_print_msg("a survivor's node was late: %s %s, %d members, instant %llu once more\n",
 			       faults[which].name, p->name, n, nth);
 	}
 }
