@@ -354,8 +354,9 @@ static bool attach_ended(struct ub_file *file, struct ub_event *ev)
 			.incarnation = a->incarnation,
 			.gva = a->gva,
 			.value = a->length,
-			.reason = err == -EOWNERDEAD ? READ_ONCE(f->peer[a->home].reason) :
-						       UB_REASON_NONE,
+			.reason = err == -EOWNERDEAD ?
+				  ub_member_reason(f, a->home, a->incarnation) :
+				  UB_REASON_NONE,
 		};
 	}
 	mutex_unlock(&file->lock);

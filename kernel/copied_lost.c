@@ -68,13 +68,13 @@ void ub_copied_end(struct ub_copied *c, const struct ub_place *at, int status)
 		.incarnation = at->incarnation,
 		.gva = at->gva,
 		.value = at->length,
-		.reason = status == -ESTALE ? UB_REASON_NONE :
-			  status == -EOWNERDEAD ? f->peer[at->home].reason :
-						  UB_REASON_LINK,
+		.reason = status == -ESTALE ? UB_REASON_NONE : UB_REASON_LINK,
 	};
 	struct ub_file *file;
 
 	lockdep_assert_held(&c->flush);
+	if (status == -EOWNERDEAD && !ub_member_alive(f, at->home, at->incarnation))
+		ev.reason = ub_member_reason(f, at->home, at->incarnation);
 	if (ub_copied_dead(f, at->gva, at->generation))
 		return;
 	/* Without memory for it new attachments find out for themselves. */
