@@ -101,7 +101,13 @@ unplugged()
 # plugged DEVICE: and all is well on both nodes
 plugged()
 {
-	u plug 0 "$1" && until_true there "$1" && until_true node_is up "$1" || return
+	u plug 0 "$1" && works "$1"
+}
+
+# works DEVICE: on both nodes
+works()
+{
+	until_true there "$1" && until_true node_is up "$1" || return
 	start --env "UB_DEVICE=/dev/ubfab$1" all -- "$tests/two_nodes_test"
 	ended 0
 }
@@ -122,14 +128,18 @@ t_the_other_node_goes_on()
 	plugged 0
 }
 
+# While the guest opens files of the host, which QEMU then has open.
 t_quickly_out_and_in()
 {
 	local i
+	start 0 -- sh -c 'while read line <"$1"; do :; done' sh "$top/README"
 	# A guest that has not found a device yet may eject the next one twice.
-	for i in 1 2 3; do
+	for i in 1 2 3 4; do
 		u unplug 0 0 && u plug 0 0 && until_true there 0 &&
 			u unplug 0 1 && u plug 0 1 && until_true there 1 || return
 	done
+	kill "$job" && { wait "$job"; job=; }
+	works 0 && works 1
 }
 
 t_refused_by_name()

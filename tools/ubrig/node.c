@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,6 +133,9 @@ void node_boot(struct node *n)
 		q.ivshmem[i] = r->opts->plain[i] ? -1 :
 			       ivshmem_join(&r->mem[i], &n->dev[i].peer);
 	}
+	q.silent = eventfd(0, EFD_CLOEXEC);
+	if (q.silent < 0)
+		die("eventfd: %s", strerror(errno));
 	text = xasprintf("%d", n->index);
 	q.node_cfg = text_fd(text);
 	free(text);
@@ -143,6 +147,7 @@ void node_boot(struct node *n)
 	close(q.serial);
 	close(q.agent);
 	close(q.err);
+	close(q.silent);
 	for (i = 0; i < r->opts->devices; i++)
 		if (q.ivshmem[i] >= 0)
 			close(q.ivshmem[i]);

@@ -10,8 +10,10 @@
  *
  * Without KVM's irqfd QEMU (7.2) goes on to poll the numbers of a device's
  * eventfds when they are closed, and dies when the next file that gets one of
- * them can be read. So it gets eventfds at once that never can. A guest that
- * opens a file of the host in between may still end its QEMU.
+ * them can be read. So it gets eventfds at once that never can, and for what it
+ * opens in between, for the guest's files say, there are lower numbers free: spare
+ * ones, taken before each device and given back before it goes. The guest stands
+ * still while the numbers are taken, lest a file of its own gets one of the last.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,19 +55,56 @@ static void step_done(void *arg, const char *error)
 		snprintf(n->plug.error, sizeof(n->plug.error), "%s", error);
 }
 
-/* QEMU has closed the eventfds of all peers, the memory and the connection. */
-static void hold_numbers(struct node *n)
+int node_spare_set(const struct node *n, int device)
 {
-	int i, fd = eventfd(0, EFD_CLOEXEC), count = n->rig->n * IVSHMEM_VECTORS + HOLES;
-	char *args;
+	return n->dev[device].plugs * MAX_DEVICES + device;
+}
+
+static int silent_eventfd(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
 
 	if (fd < 0)
 		die("eventfd: %s", strerror(errno));
+	return fd;
+}
+
+/* What has the lowest numbers: the eventfds of the device get higher ones. */
+static void take_spares(struct node *n, int device)
+{
+	char *args = xasprintf("{\"fdset-id\":%d}", node_spare_set(n, device));
+	int i, fd = silent_eventfd();
+
+	for (i = 0; i < SPARE_FDS; i++)
+		qmp_run(&n->qmp, "add-fd", args, fd, step_done, n);
+	close(fd);
+	free(args);
+}
+
+static void give_spares_back(struct node *n, int device)
+{
+	char *args = xasprintf("{\"fdset-id\":%d}", node_spare_set(n, device));
+
+	qmp_run(&n->qmp, "remove-fd", args, -1, NULL, NULL);
+	free(args);
+}
+
+/* QEMU has closed the eventfds of all peers, the memory and the connection. */
+static void hold_numbers(struct node *n)
+{
+	int i, fd = silent_eventfd();
+	int count = n->rig->n * IVSHMEM_VECTORS + SPARE_FDS + HOLES;
+	char *args;
+
+	if (!n->paused)
+		qmp_run(&n->qmp, "stop", NULL, -1, NULL, NULL);
 	for (i = 0; i < count; i++) {
 		args = xasprintf("{\"fdname\":\"hold%d\"}", n->holds++);
 		qmp_run(&n->qmp, "getfd", args, fd, NULL, NULL);
 		free(args);
 	}
+	if (!n->paused)
+		qmp_run(&n->qmp, "cont", NULL, -1, NULL, NULL);
 	close(fd);
 }
 
@@ -136,10 +175,12 @@ void node_plug(struct node *n, int i,
 	begin(n, i, done);
 	n->dev[i].plugs++;
 	n->dev[i].plugged = true;
-	if (plain)
+	if (plain) {
 		add_backend(n, i);
-	else
+	} else {
+		take_spares(n, i);
 		add_bell(n, i);
+	}
 	if (plain)
 		args = xasprintf("{\"driver\":\"ivshmem-plain\",\"id\":\"ivshmem%d\","
 				 "\"bus\":\"port%d\",\"memdev\":\"mem%d.%d\"}",
@@ -171,6 +212,8 @@ void node_unplug(struct node *n, int i,
 	begin(n, i, done);
 	loop_timer_set(&n->plug.limit, UNPLUG_SECONDS * NSEC_PER_SEC,
 		       unplug_too_long, n);
+	if (!n->rig->opts->plain[i])
+		give_spares_back(n, i);
 	qmp_run(&n->qmp, "device_del", args, -1, del_done, n);
 	free(args);
 }

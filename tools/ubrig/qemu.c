@@ -143,7 +143,7 @@ char *qemu_boot_lines(struct rig *r, struct node *n)
 }
 
 struct args {
-	char *v[256];
+	char *v[256 + 2 * MAX_DEVICES * SPARE_FDS];
 	int n;
 };
 
@@ -236,6 +236,17 @@ static void add_backend(struct args *a, const char *id, const struct ivshmem *me
 		id, (unsigned long long)mem->size, mem->memfd);
 }
 
+/* Whatever its place in the command line, QEMU takes them before all devices. */
+static void add_spares(struct args *a, const struct node *n, int fd)
+{
+	int i, d;
+
+	for (d = 0; d < n->rig->opts->devices; d++)
+		for (i = 0; i < SPARE_FDS && !n->rig->opts->plain[d]; i++)
+			add_two(a, "-add-fd", "fd=%d,set=%d", fd,
+				node_spare_set(n, d));
+}
+
 /* The names are those that plug.c uses. */
 static void add_device(struct args *a, const struct rig *r, int i, int fd)
 {
@@ -296,7 +307,7 @@ static void child(struct node *n, const struct qemu_fds *fds, char **argv,
 {
 	const int keep[] = {
 		fds->qmp, fds->serial, fds->agent, fds->node_cfg,
-		fds->boot_cfg, n->rig->initrd_fd,
+		fds->boot_cfg, n->rig->initrd_fd, fds->silent,
 	};
 	sigset_t none;
 	size_t i;
@@ -336,6 +347,8 @@ pid_t qemu_spawn(struct node *n, struct qemu_fds *fds)
 	add_machine(&a, n);
 	add_lines(&a, n->rig->opts, fds);
 	add_memory(&a, n->rig, fds);
+	if (n->rig->opts->hotplug)
+		add_spares(&a, n, fds->silent);
 	add_users_words(&a, n);
 	if (n->rig->opts->verbose && !n->index) {
 		struct buf b = { 0 };

@@ -131,6 +131,9 @@ void node_plug(struct node *n, int device,
 	       void (*done)(struct node *n, const char *error));
 void node_unplug(struct node *n, int device,
 		 void (*done)(struct node *n, const char *error));
+/* The set of QEMU's spare descriptors that a doorbell device is plugged with. */
+#define SPARE_FDS	24
+int node_spare_set(const struct node *n, int device);
 void node_plug_over(struct node *n, const char *error);
 void node_qmp_event(void *arg, const char *event, const char *device);
 
@@ -138,6 +141,7 @@ void node_qmp_event(void *arg, const char *event, const char *device);
 struct qemu_fds {
 	int qmp, serial, agent, err, node_cfg, boot_cfg;
 	int ivshmem[MAX_DEVICES];	/* -1: plain */
+	int silent;			/* an eventfd that nobody rings */
 };
 pid_t qemu_spawn(struct node *n, struct qemu_fds *fds);
 char *qemu_boot_lines(struct rig *r, struct node *n);
