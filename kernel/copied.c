@@ -6,7 +6,9 @@
  *  - A page is mapped only while ub_copied.lock is held and its copy is valid,
  *    so who holds the lock and unmapped it knows that it is mapped nowhere.
  *  - Copies and twins are never more than the limit: a fault that finds no
- *    room waits for the worker, which drops the oldest and writes back.
+ *    room waits for the worker, which drops the oldest and writes back. So it
+ *    does where there is no memory, or the faulting task's cgroup may have no
+ *    more: only who has next to nothing to drop is out of memory.
  *  - Only what is clean is dropped, and what nobody waits for.
  *  - Nothing is allocated in order to write back.
  */
@@ -57,6 +59,24 @@ struct ub_copy *ub_copy_find(struct ub_copied *c, unsigned long index)
 	return copy;
 }
 
+/* For a copy or a twin. While there are others, these go before anybody is killed. */
+static gfp_t copy_gfp(struct ub_copied *c)
+{
+	return c->pages > UB_COPIED_LIMIT_MIN ?
+	       GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN : GFP_KERNEL_ACCOUNT;
+}
+
+/* What a failed allocation by copy_gfp() means. */
+static int no_memory(struct ub_copied *c)
+{
+	lockdep_assert_held(&c->lock);
+	if (c->pages <= UB_COPIED_LIMIT_MIN)
+		return -ENOMEM;
+	WRITE_ONCE(c->short_of, true);
+	queue_work(system_unbound_wq, &c->evict);
+	return -EAGAIN;
+}
+
 /**
  * ub_copy_new() - make an empty copy, within the limit
  * @c: the node's copies; there is none at @index
@@ -69,22 +89,22 @@ struct ub_copy *ub_copy_find(struct ub_copied *c, unsigned long index)
 struct ub_copy *ub_copy_new(struct ub_copied *c, unsigned long index,
 			    const struct ub_place *at)
 {
+	gfp_t gfp = copy_gfp(c);
 	struct ub_copy *copy;
 
 	lockdep_assert_held(&c->lock);
 	if (ub_copied_full(c))
 		return ERR_PTR(-EAGAIN);
-	copy = kzalloc(sizeof(*copy), GFP_KERNEL_ACCOUNT);
+	copy = kzalloc(sizeof(*copy), gfp);
 	if (!copy)
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(no_memory(c));
 	/* A READ may end short of the page: what is left must say nothing. */
-	copy->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!copy->page || xa_err(xa_store(&c->copies, index, copy,
-					   GFP_KERNEL_ACCOUNT))) {
+	copy->page = alloc_page(gfp | __GFP_ZERO);
+	if (!copy->page || xa_err(xa_store(&c->copies, index, copy, gfp))) {
 		if (copy->page)
 			__free_page(copy->page);
 		kfree(copy);
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(no_memory(c));
 	}
 	copy->index = index;
 	copy->at = *at;
@@ -92,6 +112,28 @@ struct ub_copy *ub_copy_new(struct ub_copied *c, unsigned long index,
 	INIT_LIST_HEAD(&copy->out);
 	c->pages++;
 	return copy;
+}
+
+/**
+ * ub_copy_twin() - keep what a copy holds, within the limit
+ * @c: the node's copies
+ * @copy: the copy, clean
+ *
+ * Context: may sleep; ub_copied.lock is held. Charged to the caller's cgroup.
+ * Return: 0; -EAGAIN no room, -ENOMEM.
+ */
+int ub_copy_twin(struct ub_copied *c, struct ub_copy *copy)
+{
+	lockdep_assert_held(&c->lock);
+	if (ub_copied_full(c))
+		return -EAGAIN;
+	copy->twin = alloc_page(copy_gfp(c));
+	if (!copy->twin)
+		return no_memory(c);
+	c->pages++;
+	copy_page(page_address(copy->twin), page_address(copy->page));
+	list_add_tail(&copy->out, &c->dirty);
+	return 0;
 }
 
 /**
@@ -173,6 +215,11 @@ bool ub_copied_full(struct ub_copied *c)
 	return true;
 }
 
+static bool has_room(struct ub_copied *c)
+{
+	return READ_ONCE(c->pages) < READ_ONCE(c->limit) && !READ_ONCE(c->short_of);
+}
+
 /**
  * ub_copied_room() - wait until there is room for a page
  * @c: the node's copies
@@ -185,11 +232,9 @@ int ub_copied_room(struct ub_copied *c)
 	struct ub_fabric *f = c->fabric;
 	long left;
 
-	while (READ_ONCE(c->pages) >= READ_ONCE(c->limit) &&
-	       READ_ONCE(f->state) == UB_FABRIC_UP) {
+	while (!has_room(c) && READ_ONCE(f->state) == UB_FABRIC_UP) {
 		queue_work(system_unbound_wq, &c->evict);
-		left = wait_event_killable_timeout(c->wq,
-						   READ_ONCE(c->pages) < READ_ONCE(c->limit) ||
+		left = wait_event_killable_timeout(c->wq, has_room(c) ||
 						   READ_ONCE(f->state) != UB_FABRIC_UP,
 						   HZ / 10);
 		if (left < 0)
@@ -224,6 +269,8 @@ static void evict_work(struct work_struct *work)
 
 	if (xchg(&c->foreign, false))	/* not shared */
 		ub_copied_flush_all(c);
+	if (READ_ONCE(c->short_of))
+		low = min(low, READ_ONCE(c->pages) / 2);
 	for (round = 0; round < EVICT_ROUNDS; round++) {
 		mutex_lock(&c->lock);
 		drop_clean(c, low, ULONG_MAX);
@@ -231,9 +278,12 @@ static void evict_work(struct work_struct *work)
 		mutex_unlock(&c->lock);
 		wake_up_all(&c->wq);
 		if (enough || READ_ONCE(c->fabric->state) != UB_FABRIC_UP)
-			return;
+			break;
 		ub_copied_write_old(c, EVICT_WRITES);
 	}
+	/* Who still finds no memory comes again, and half of the rest goes. */
+	WRITE_ONCE(c->short_of, false);
+	wake_up_all(&c->wq);
 }
 
 static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)

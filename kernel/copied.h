@@ -183,6 +183,7 @@ struct ub_released {
  * @out: their operations
  * @lost: windows that bytes could not be brought to; number of the last
  * @dead: their generation by gva >> 16
+ * @short_of: memory: drop half of what there is; none are made until then
  * @foreign: a fault met dirty copies of an ended window: write all back
  * @wq: waits for operations and for room
  * @io_lock: for the fields up to @hooks
@@ -210,6 +211,7 @@ struct ub_copied {
 	u64 lost;
 	struct xarray dead;
 	bool foreign;
+	bool short_of;
 
 	wait_queue_head_t wq;
 	spinlock_t io_lock;		/* operations */
@@ -233,6 +235,7 @@ struct ub_copy *ub_copy_find(struct ub_copied *c, unsigned long index);
 struct ub_copy *ub_copy_new(struct ub_copied *c, unsigned long index,
 			    const struct ub_place *at);
 bool ub_copy_drop(struct ub_copied *c, struct ub_copy *copy);
+int ub_copy_twin(struct ub_copied *c, struct ub_copy *copy);
 void ub_copy_clean(struct ub_copied *c, struct ub_copy *copy);
 void ub_copied_unmap(struct ub_copied *c, unsigned long first, unsigned long n);
 bool ub_copied_full(struct ub_copied *c);

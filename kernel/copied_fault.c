@@ -205,19 +205,15 @@ static int fetch(struct ub_copied *c, struct ub_file *file,
 /* The first store to a page since it was clean: keep what it holds. */
 static int make_dirty(struct ub_copied *c, struct ub_copy *copy)
 {
+	int err;
+
 	lockdep_assert_held(&c->lock);
 	if (copy->twin)
 		return copy->writing ? -EAGAIN : 0;
-	if (ub_copied_full(c))
-		return -EAGAIN;
-	copy->twin = alloc_page(GFP_KERNEL_ACCOUNT);
-	if (!copy->twin)
-		return -ENOMEM;
-	c->pages++;
-	copy_page(page_address(copy->twin), page_address(copy->page));
-	list_add_tail(&copy->out, &c->dirty);
-	ub_count(c->fabric, copies_dirty);
-	return 0;
+	err = ub_copy_twin(c, copy);
+	if (!err)
+		ub_count(c->fabric, copies_dirty);
+	return err;
 }
 
 /* Map the copy when there is one: -EAGAIN when not, or 0 and *@ret. */
