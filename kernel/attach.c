@@ -33,9 +33,9 @@ struct ub_attachment *ub_win_find(struct ub_file *file, u64 gva)
 	while (n) {
 		struct ub_attachment *a = rb_entry(n, struct ub_attachment, node);
 
-		if (gva < a->gva)
+		if (gva < a->at.gva)
 			n = n->rb_left;
-		else if (gva - a->gva >= a->length)
+		else if (gva - a->at.gva >= a->at.length)
 			n = n->rb_right;
 		else
 			return a;
@@ -56,12 +56,12 @@ static struct ub_attachment *attach_overlap(struct ub_file *file, u64 gva,
 		struct ub_attachment *a = rb_entry(n, struct ub_attachment, node);
 
 		next = rb_next(n);
-		if (a->gva >= gva + length || gva >= a->gva + a->length)
+		if (a->at.gva >= gva + length || gva >= a->at.gva + a->at.length)
 			continue;
 		if (!ub_win_check(file->fabric, a))
 			return a;
-		*from = min(*from, a->gva);
-		*to = max(*to, a->gva + a->length);
+		*from = min(*from, a->at.gva);
+		*to = max(*to, a->at.gva + a->at.length);
 		rb_erase(n, &file->attachments);
 		kfree(a);
 	}
@@ -82,7 +82,7 @@ int ub_attach_insert(struct ub_file *file, struct ub_attachment *a)
 	u64 from = U64_MAX, to = 0;
 
 	mutex_lock(&file->lock);
-	if (attach_overlap(file, a->gva, a->length, &from, &to)) {
+	if (attach_overlap(file, a->at.gva, a->at.length, &from, &to)) {
 		mutex_unlock(&file->lock);
 		return -EEXIST;
 	}
@@ -92,7 +92,7 @@ int ub_attach_insert(struct ub_file *file, struct ub_attachment *a)
 
 		parent = *link;
 		b = rb_entry(parent, struct ub_attachment, node);
-		link = a->gva < b->gva ? &parent->rb_left : &parent->rb_right;
+		link = a->at.gva < b->at.gva ? &parent->rb_left : &parent->rb_right;
 	}
 	rb_link_node(&a->node, parent, link);
 	rb_insert_color(&a->node, &file->attachments);
@@ -132,31 +132,11 @@ void ub_attach_remove(struct ub_file *file, u64 gva)
  */
 int ub_win_check(struct ub_fabric *f, const struct ub_attachment *a)
 {
-	if (a->dead || !ub_member_alive(f, a->home, a->incarnation))
+	if (a->dead || !ub_member_alive(f, a->at.home, a->at.incarnation))
 		return -EOWNERDEAD;
-	if (ub_ld(&ub_shm_win(f, a->home, a->window)->generation) != a->generation)
+	if (ub_ld(&ub_shm_win(f, a->at.home, a->at.window)->generation) != a->at.generation)
 		return -ESTALE;
 	return 0;
-}
-
-/**
- * ub_win_place() - an attachment's window, as its home knows it
- * @a: the attachment
- *
- * Context: any.
- * Return: the window.
- */
-struct ub_place ub_win_place(const struct ub_attachment *a)
-{
-	return (struct ub_place){
-		.gva = a->gva,
-		.length = a->length,
-		.offset = a->offset,
-		.generation = a->generation,
-		.incarnation = a->incarnation,
-		.home = a->home,
-		.window = a->window,
-	};
 }
 
 /* Read a window record, once; false when it is empty or just changing. */
@@ -268,13 +248,15 @@ long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg)
 	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
-	a->gva = rec.gva;
-	a->length = rec.length;
-	a->offset = rec.offset;
-	a->generation = rec.generation;
-	a->incarnation = rec.incarnation;
-	a->home = home;
-	a->window = arg->desc.window;
+	a->at = (struct ub_place){
+		.gva = rec.gva,
+		.length = rec.length,
+		.offset = rec.offset,
+		.generation = rec.generation,
+		.incarnation = rec.incarnation,
+		.home = home,
+		.window = arg->desc.window,
+	};
 	a->rights = arg->rights;
 	err = ub_attach_insert(file, a);
 	if (err) {
@@ -306,7 +288,7 @@ long ub_win_detach(struct ub_file *file, struct ub_win_detach *arg)
 	if (f->copied) {
 		mutex_lock(&file->lock);
 		a = ub_win_find(file, arg->gva);
-		length = a && a->gva == arg->gva ? a->length : 0;
+		length = a && a->at.gva == arg->gva ? a->at.length : 0;
 		mutex_unlock(&file->lock);
 		if (length)
 			ub_copied_flush(f->copied, arg->gva, length, false);
@@ -316,12 +298,12 @@ long ub_win_detach(struct ub_file *file, struct ub_win_detach *arg)
 		return err;
 	mutex_lock(&file->lock);
 	a = ub_win_find(file, arg->gva);
-	if (!a || a->gva != arg->gva) {
+	if (!a || a->at.gva != arg->gva) {
 		mutex_unlock(&file->lock);
 		ub_fabric_exit(f);
 		return -ENOENT;
 	}
-	length = a->length;
+	length = a->at.length;
 	ub_attach_remove(file, arg->gva);
 	mutex_unlock(&file->lock);
 	/* Other files that have it mapped fault it in again. */
@@ -350,12 +332,12 @@ static bool attach_ended(struct ub_file *file, struct ub_event *ev)
 		found = true;
 		*ev = (struct ub_event){
 			.type = UB_EVENT_WINDOW_LOST,
-			.node = ub_gva_node(a->gva),
-			.incarnation = a->incarnation,
-			.gva = a->gva,
-			.value = a->length,
+			.node = ub_gva_node(a->at.gva),
+			.incarnation = a->at.incarnation,
+			.gva = a->at.gva,
+			.value = a->at.length,
 			.reason = err == -EOWNERDEAD ?
-				  ub_member_reason(f, a->home, a->incarnation) :
+				  ub_member_reason(f, a->at.home, a->at.incarnation) :
 				  UB_REASON_NONE,
 		};
 	}

@@ -32,39 +32,13 @@
 #include <linux/xarray.h>
 #include <ub/ub.h>
 #include "diff.h"
+#include "window.h"
 
 struct shrinker;
 struct ub_fabric;
 struct ub_file;
 struct ub_gmember;
 struct ub_test;
-
-/**
- * struct ub_place - a window, as its home knows it
- * @gva: global address
- * @length: bytes
- * @offset: of its memory, for transports that have one memory
- * @generation: that was attached
- * @incarnation: of the home
- * @home: record index of the home
- * @window: id there
- */
-struct ub_place {
-	u64 gva;
-	u64 length;
-	u64 offset;
-	u64 generation;
-	u64 incarnation;
-	u32 home;
-	u32 window;
-};
-
-static inline bool ub_same_place(const struct ub_place *a,
-				 const struct ub_place *b)
-{
-	return a->gva == b->gva && a->generation == b->generation &&
-	       a->incarnation == b->incarnation && a->home == b->home;
-}
 
 enum ub_io_op {
 	UB_IO_READ,

@@ -40,7 +40,7 @@ static bool mark(struct ub_file *file, const struct ub_place *at, u64 lost)
 
 	mutex_lock(&file->lock);
 	a = ub_win_find(file, at->gva);
-	found = a && a->generation == at->generation && !a->dead;
+	found = a && a->at.generation == at->generation && !a->dead;
 	if (found) {
 		a->dead = true;
 		a->lost = true;

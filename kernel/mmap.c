@@ -35,7 +35,7 @@ static u64 mmap_offset(struct ub_file *file, u64 gva, bool write, int *err)
 		      (write && !(a->rights & UB_WIN_WRITE))))
 		*err = -EACCES;
 	if (!*err)
-		off = a->offset + (gva - a->gva);
+		off = a->at.offset + (gva - a->at.gva);
 	mutex_unlock(&file->lock);
 	return off;
 }
@@ -68,7 +68,7 @@ int ub_mmap_begin(struct ub_file *file, u64 gva, bool write, struct ub_place *at
 		     (write && !(a->rights & UB_WIN_WRITE))))
 		err = -EACCES;
 	if (!err)
-		*at = ub_win_place(a);
+		*at = a->at;
 	mutex_unlock(&file->lock);
 	if (!err)
 		return 0;
@@ -145,7 +145,7 @@ static int mmap_window(struct ub_file *file, u64 gva, u64 len, bool write,
 	mutex_lock(&file->lock);
 	a = ub_win_find(file, gva);
 	err = a ? ub_win_check(file->fabric, a) : -ENOENT;
-	if (!err && !ub_gva_inside(gva, len, a->gva, PAGE_ALIGN(a->length)))
+	if (!err && !ub_gva_inside(gva, len, a->at.gva, PAGE_ALIGN(a->at.length)))
 		err = -EOVERFLOW;
 	if (!err && (!(a->rights & UB_WIN_READ) ||
 		     (write && !(a->rights & UB_WIN_WRITE))))

@@ -33,14 +33,16 @@ static int win_attach_own(struct ub_file *file, struct ub_window *w)
 
 	if (!a)
 		return -ENOMEM;
-	a->gva = w->gva;
-	a->length = w->length;
-	a->offset = f->geo.slice_off + f->self * f->geo.slice_size +
-		    w->unit * UB_GVA_ALIGN;
-	a->generation = w->generation;
-	a->incarnation = w->incarnation;
-	a->home = f->self;
-	a->window = w->id;
+	a->at = (struct ub_place){
+		.gva = w->gva,
+		.length = w->length,
+		.offset = f->geo.slice_off + f->self * f->geo.slice_size +
+			  w->unit * UB_GVA_ALIGN,
+		.generation = w->generation,
+		.incarnation = w->incarnation,
+		.home = f->self,
+		.window = w->id,
+	};
 	a->rights = w->rights;
 	err = ub_attach_insert(file, a);
 	if (err)
@@ -178,8 +180,8 @@ static int rotate(struct ub_file *file, struct ub_window *w,
 	mutex_unlock(&f->win_lock);
 	if (!a)
 		return 0;
-	a->generation = arg->out_generation;
-	a->offset = f->geo.slice_off + f->self * f->geo.slice_size +
+	a->at.generation = arg->out_generation;
+	a->at.offset = f->geo.slice_off + f->self * f->geo.slice_size +
 		    w->unit * UB_GVA_ALIGN;
 	return 0;
 }

@@ -47,21 +47,17 @@ struct ub_window {
 };
 
 /**
- * struct ub_attachment - a window that a file may use
- * @node: in ub_file.attachments
- * @gva: of the window
- * @length: bytes, page aligned up for mapping
- * @offset: of its memory from fabric->mem; checked against the home's slice
+ * struct ub_place - a window, as its home knows it
+ * @gva: global address
+ * @length: bytes
+ * @offset: of its memory from fabric->mem, where the fabric has one memory;
+ *	checked against the home's slice
  * @generation: that was attached
  * @incarnation: of the home
- * @home: record index of the home node
+ * @home: record index of the home
  * @window: id there
- * @rights: of this attachment
- * @lost: its end was noticed and told
- * @dead: bytes could not be brought to it: it has ended on this node
  */
-struct ub_attachment {
-	struct rb_node node;
+struct ub_place {
 	u64 gva;
 	u64 length;
 	u64 offset;
@@ -69,6 +65,26 @@ struct ub_attachment {
 	u64 incarnation;
 	u32 home;
 	u32 window;
+};
+
+static inline bool ub_same_place(const struct ub_place *a,
+				 const struct ub_place *b)
+{
+	return a->gva == b->gva && a->generation == b->generation &&
+	       a->incarnation == b->incarnation && a->home == b->home;
+}
+
+/**
+ * struct ub_attachment - a window that a file may use
+ * @node: in ub_file.attachments
+ * @at: the window; its length is that of a mapping when rounded up to pages
+ * @rights: of this attachment
+ * @lost: its end was noticed and told
+ * @dead: bytes could not be brought to it: it has ended on this node
+ */
+struct ub_attachment {
+	struct rb_node node;
+	struct ub_place at;
 	u32 rights;
 	bool lost;
 	bool dead;
@@ -101,6 +117,5 @@ int ub_attach_insert(struct ub_file *file, struct ub_attachment *a);
 void ub_attach_remove(struct ub_file *file, u64 gva);
 void ub_attach_tick(struct ub_fabric *f);
 void ub_win_node_down(struct ub_fabric *f, u32 index);
-struct ub_place ub_win_place(const struct ub_attachment *a);
 
 #endif /* UB_WINDOW_H */

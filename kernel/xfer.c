@@ -44,12 +44,12 @@ static int xfer_check(struct ub_file *file, u64 gva, u64 len, u32 right,
 	mutex_lock(&file->lock);
 	a = ub_win_find(file, gva);
 	err = a ? ub_win_check(file->fabric, a) : -ENOENT;
-	if (!err && !ub_gva_inside(gva, len, a->gva, a->length))
+	if (!err && !ub_gva_inside(gva, len, a->at.gva, a->at.length))
 		err = -EOVERFLOW;
 	if (!err && (a->rights & right) != right)
 		err = -EACCES;
 	if (!err)
-		*at = ub_win_place(a);
+		*at = a->at;
 	mutex_unlock(&file->lock);
 	return err;
 }

@@ -10,10 +10,8 @@
 #
 # usage: rig.sh [-n STEPS] [--nodes N] [--seed S] [--from STEP]
 set -u
-here=$(dirname "$(readlink -f "$0")")
-top=$(readlink -f "$here/../..")
-# shellcheck source=../tools/ktap.sh
-. "$here/../tools/ktap.sh"
+# shellcheck source=../vm/rig.sh
+. "$(dirname "$(readlink -f "$0")")/../vm/rig.sh"
 
 steps=10
 nodes=4
@@ -33,38 +31,10 @@ done
 
 detect_ms=2000
 late_ms=10000	# of an answer, where others have the CPUs
-rig=soak-$$
-ubrig=$top/build/tools/ubrig
-survive=$top/build/selftests/vm/survive
-log=$(mktemp)
-job=
 declare -A did failed told most
 
-# shellcheck disable=SC2317 # called by trap
-finish()
-{
-	[ -z "$job" ] || kill "$job" 2>/dev/null
-	"$ubrig" down --name "$rig" >/dev/null 2>&1
-	rm -f "$log"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-u() { local verb=$1; shift; "$ubrig" "$verb" --name "$rig" "$@"; }
-now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 # pause MS
 pause() { sleep "$(($1 / 1000)).$(printf '%03d' $(($1 % 1000)))"; }
-
-# until_lines N PATTERN MS: what the job has said by then
-until_lines()
-{
-	local end=$(($(now_ms) + $3))
-	until [ "$(grep -cE "$2" "$log")" -ge "$1" ]; do
-		[ "$(now_ms)" -lt $end ] || { echo "not $1 lines like '$2' in $3 ms:"; cat "$log"; return 1; }
-		sleep 0.05
-	done
-}
 
 # draw STEP: sets kind, victim, other, delay and gap (ms)
 kinds=(nothing short-pause short-freeze long-pause long-freeze kill process two)
@@ -115,8 +85,6 @@ restore()
 	esac
 }
 
-over() { [ -z "$job" ] || wait "$job"; job=; }
-
 # ended N: how many members ended in a group of N
 ended() { grep -cE "\] done ranks=$1\$" "$log"; }
 
@@ -151,9 +119,7 @@ judge()
 step()
 {
 	local start took rc=0
-	: >"$log"
-	u exec --tag-output --timeout 120 all -- "$survive" 4 >"$log" 2>&1 &
-	job=$!
+	start --tag-output --timeout 120 all -- "$survive" 4
 	until_lines 1 '\] up$' 60000 || return
 	pause $delay
 	start=$(now_ms)
@@ -176,15 +142,6 @@ table()
 			"${failed[$kind]:-0}" "${most[$kind]:-0}" \
 			"$(tr ' ' '\n' <<<"${told[$kind]-}" | sed '/^$/d' | sort | uniq -c |
 				awk '{ printf "%s %d ", $2, $1 }')"
-	done
-}
-
-# shellcheck disable=SC2317 # called by name
-silent()
-{
-	local n
-	for ((n = 0; n < nodes; n++)); do
-		! u dmesg "$n" | grep -E 'WARNING:|BUG:|Oops|Call Trace|blocked for more' || return 1
 	done
 }
 
@@ -219,6 +176,7 @@ for ((i = from; i < from + steps; i++)); do
 done
 ktap_count=$count
 ktap_planned=$((steps + 1))
-check "kernels stayed silent" silent
+# shellcheck disable=SC2046 # numbers
+check "kernels stayed silent" silent $(seq 0 $((nodes - 1)))
 table
 ktap_end

@@ -29,17 +29,13 @@ FIXTURE_SETUP(control)
 
 FIXTURE_TEARDOWN(control)
 {
-	struct nl_req q;
 	int i;
 
 	for (i = 0; i < DEVICES; i++)
 		if (self->fd[i] >= 0)
 			close(self->fd[i]);
-	if (self->n) {
-		nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
-		nl_put_u32(&q, UB_NL_A_FABRIC, self->minor[0]);
-		nl_do(&self->nl, &q, NULL);
-	}
+	if (self->n)
+		nl_fabric_del(&self->nl, self->minor[0]);
 	nl_close(&self->nl);
 }
 
@@ -56,26 +52,8 @@ static int open_minor(__u32 minor)
 /* A loop fabric of n nodes with ids from first, and a lane on each. */
 static int make_fabric(struct nl *nl, int n, __u32 first, __u32 *minor, int *fd)
 {
-	__u32 loop;
-	struct nl_obj o;
-	struct nl_req q;
-	int i = 0, err;
+	int err = nl_loop_add(nl, n, first, minor), i;
 
-	nl_begin(&q, UB_NL_CMD_FABRIC_ADD);
-	nl_put_str(&q, UB_NL_A_TRANSPORT, "loop");
-	nl_put_u32(&q, UB_NL_A_NODES, n);
-	nl_put_u32(&q, UB_NL_A_NODE, first);
-	err = nl_do(nl, &q, &o);
-	if (err)
-		return err;
-	loop = nl_u32(&o, UB_NL_A_LOOP);
-	nl_begin(&q, UB_NL_CMD_FABRIC_GET);
-	nl_put_u32(&q, UB_NL_A_LOOP, loop);
-	err = nl_dump(nl, &q);
-	while (!err && (err = nl_next(nl, &o)) == 1 && i < n) {
-		minor[i++] = nl_u32(&o, UB_NL_A_FABRIC);
-		err = 0;
-	}
 	for (i = 0; i < n && !err; i++) {
 		fd[i] = open_minor(minor[i]);
 		if (fd[i] < 0)
@@ -200,9 +178,7 @@ TEST_F(control, device_goes_during_a_dump)
 	nl_begin(&q, UB_NL_CMD_FABRIC_GET);
 	ASSERT_EQ(nl_dump(nl, &q), 0);
 	ASSERT_EQ(nl_next(nl, &o), 1);
-	nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
-	nl_put_u32(&q, UB_NL_A_FABRIC, many[0]);
-	ASSERT_EQ(nl_do(&second, &q, NULL), 0);
+	ASSERT_EQ(nl_fabric_del(&second, many[0]), 0);
 	while ((err = nl_next(nl, &o)) == 1) {
 		/* In the order of their numbers, each once. */
 		EXPECT_GT(nl_u32(&o, UB_NL_A_FABRIC), last);
@@ -212,9 +188,7 @@ TEST_F(control, device_goes_during_a_dump)
 	EXPECT_EQ(err, 0);
 	EXPECT_EQ(n, 1);
 	EXPECT_TRUE(nl->interrupted);
-	nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
-	nl_put_u32(&q, UB_NL_A_FABRIC, other[0]);
-	EXPECT_EQ(nl_do(&second, &q, NULL), 0);
+	EXPECT_EQ(nl_fabric_del(&second, other[0]), 0);
 	close(fd[0]);
 	for (i = 0; i < 16; i++)
 		close(fds[i]);
@@ -528,9 +502,7 @@ TEST_F(control, events)
 	ASSERT_TRUE(hear(&ears, UB_NL_CMD_FABRIC_CHANGE_NTF, 0, self->minor[0], &o));
 	EXPECT_EQ(nl_u32(&o, UB_NL_A_STATE), UB_STATE_UP);
 
-	nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
-	nl_put_u32(&q, UB_NL_A_FABRIC, self->minor[1]);
-	ASSERT_EQ(nl_do(nl, &q, NULL), 0);
+	ASSERT_EQ(nl_fabric_del(nl, self->minor[1]), 0);
 	self->n = 0;
 	EXPECT_TRUE(hear(&ears, UB_NL_CMD_FABRIC_DEL_NTF, 0, self->minor[0], &o));
 	nl_close(&ears);

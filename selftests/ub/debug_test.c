@@ -246,9 +246,7 @@ TEST_F(debug, readers_beside_what_goes)
 			m.gc = world_arg(key, 1, 0, 5000);
 			EXPECT_EQ(step_create(&m), 0);
 		}
-		nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
-		nl_put_u32(&q, UB_NL_A_FABRIC, NODES);
-		EXPECT_EQ(nl_do(&nl, &q, NULL), 0);
+		EXPECT_EQ(nl_fabric_del(&nl, NODES), 0);
 		close(m.fd);	/* after its fabric */
 	}
 	__atomic_store_n(&reading, false, __ATOMIC_RELEASE);

@@ -14,24 +14,13 @@ FIXTURE(fail) {
 
 FIXTURE_SETUP(fail)
 {
-	int i;
-
 	ASSERT_EQ(heal(), 0);
-	ASSERT_EQ(world_open(self->m, NODES, NODES), 0);
-	for (i = 0; i < NODES; i++) {
-		self->extra[i] = open_node(i);
-		ASSERT_GE(self->extra[i], 0);
-	}
+	ASSERT_EQ(all_open(self->m, self->extra), 0);
 }
 
 FIXTURE_TEARDOWN(fail)
 {
-	int i;
-
-	for (i = 0; i < NODES; i++)
-		close(self->extra[i]);
-	world_close(self->m, NODES);
-	heal();
+	all_close(self->m, self->extra);
 }
 
 /* Members of @m but @dead have the same answer, and it names @dead. */

@@ -37,10 +37,7 @@ static struct ub_win_create pool[8];
 
 static __u64 rnd(struct fuzzer *z)
 {
-	z->seed ^= z->seed << 13;
-	z->seed ^= z->seed >> 7;
-	z->seed ^= z->seed << 17;
-	return z->seed * 0x2545f4914f6cdd1dULL;
+	return roll(&z->seed);
 }
 
 static __u64 number(struct fuzzer *z)

@@ -358,17 +358,13 @@ static void weather(void)
 /* Delete loop fabrics that were made; NODES devices are everybody's. */
 static bool tidy(void)
 {
-	struct nl_req q;
 	struct nl nl;
 	__u32 minor;
 
 	if (nl_open(&nl))
 		return false;
-	for (minor = NODES; minor < 512; minor++) {
-		nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
-		nl_put_u32(&q, UB_NL_A_FABRIC, minor);
-		nl_do(&nl, &q, NULL);
-	}
+	for (minor = NODES; minor < 512; minor++)
+		nl_fabric_del(&nl, minor);
 	nl_close(&nl);
 	return true;
 }

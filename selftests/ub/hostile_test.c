@@ -68,10 +68,7 @@ static struct ub_win_create pool[POOL];	/* torn values are fine */
 
 static __u64 rnd(struct job *j)
 {
-	j->seed ^= j->seed << 13;
-	j->seed ^= j->seed >> 7;
-	j->seed ^= j->seed << 17;
-	return j->seed * 0x2545f4914f6cdd1dULL;
+	return roll(&j->seed);
 }
 
 static void call_begins(struct job *j, enum kind k)

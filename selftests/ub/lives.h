@@ -301,4 +301,36 @@ static bool gone(pid_t pid, unsigned int ms)
 	return true;
 }
 
+/*
+ * The process is in a state while @go takes its fabric away, which waits for
+ * nobody; every call ends then, every file can be closed. NULL, or what is wrong.
+ */
+static const char *while_in(struct life *l, struct member *m, int state,
+			    int (*go)(void *ctx), void *ctx)
+{
+	const char *wrong = NULL;
+	struct ub_win_create w;
+	pid_t pid = begin(l, m, state, -1);
+	__u64 start;
+
+	if (pid <= 0)
+		return "the process does not begin";
+	sleep_ms(15);
+	start = now();
+	if (go(ctx))
+		wrong = "the fabric does not go";
+	else if (now() - start >= GONE_MS * MS)
+		wrong = "the fabric is slow to go";
+	else if (win_create(m[0].fd, UNIT, RW, &w) != -ESHUTDOWN)
+		wrong = "calls are not refused";
+	/* What only waits for a word is told by it; calls end by themselves. */
+	if (states[state].run == in_idle || states[state].run == is_lost)
+		set_word(&l->stop);
+	if (!gone(pid, GONE_MS))
+		wrong = "the process hangs";
+	kill(pid, SIGKILL);
+	world_close(m, 2);
+	return wrong;
+}
+
 #endif /* UB_SELFTEST_LIVES_H */

@@ -112,28 +112,10 @@ TEST_F_TIMEOUT(lives, each_end_in_each_state, 600)
 
 static int fabric_add(struct nl *nl, __u32 *minor)
 {
-	struct nl_obj o;
-	struct nl_req q;
-	int i = 0, err;
-	__u32 loop;
+	int err = nl_loop_add(nl, MEMBERS, 100, minor), i, fd;
 
-	nl_begin(&q, UB_NL_CMD_FABRIC_ADD);
-	nl_put_str(&q, UB_NL_A_TRANSPORT, "loop");
-	nl_put_u32(&q, UB_NL_A_NODES, MEMBERS);
-	nl_put_u32(&q, UB_NL_A_NODE, 100);
-	err = nl_do(nl, &q, &o);
-	if (err)
-		return err;
-	loop = nl_u32(&o, UB_NL_A_LOOP);
-	nl_begin(&q, UB_NL_CMD_FABRIC_GET);
-	nl_put_u32(&q, UB_NL_A_LOOP, loop);
-	err = nl_dump(nl, &q);
-	while (!err && nl_next(nl, &o) == 1)
-		if (i < MEMBERS)
-			minor[i++] = nl_u32(&o, UB_NL_A_FABRIC);
 	for (i = 0; i < MEMBERS && !err; i++) {
 		__u64 end = in_ms(20000);
-		int fd;
 
 		while ((fd = open_node(minor[i])) < 0 && now() < end)
 			sleep_ms(5);
@@ -142,45 +124,32 @@ static int fabric_add(struct nl *nl, __u32 *minor)
 	return err;
 }
 
-static int fabric_del(struct nl *nl, __u32 minor)
-{
-	struct nl_req q;
+struct fabric {
+	struct nl nl;
+	struct life *l;
+};
 
-	nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
-	nl_put_u32(&q, UB_NL_A_FABRIC, minor);
-	return nl_do(nl, &q, NULL);
+static int fabric_goes(void *ctx)
+{
+	struct fabric *f = ctx;
+
+	return nl_fabric_del(&f->nl, f->l->minor[0]);
 }
 
-/* Deleting waits for nobody; every call ends, every file can be closed. */
 TEST_F_TIMEOUT(lives, fabric_goes_in_each_state, 300)
 {
-	struct life *l = self->l;
-	struct member *m = self->m;
-	struct ub_win_create w;
-	struct nl nl;
-	__u64 start;
+	struct fabric f = { .l = self->l };
+	const char *wrong;
 	int state;
-	pid_t pid;
 
-	ASSERT_EQ(nl_open(&nl), 0);
+	ASSERT_EQ(nl_open(&f.nl), 0);
 	for (state = 0; state < COUNT(states); state++) {
-		ASSERT_EQ(fabric_add(&nl, l->minor), 0);
-		pid = begin(l, m, state, -1);
-		EXPECT_GT(pid, 0);
-		sleep_ms(15);
-		start = now();
-		EXPECT_EQ(fabric_del(&nl, l->minor[0]), 0);
-		EXPECT_LT(now() - start, GONE_MS * MS);
-		EXPECT_EQ(win_create(m[0].fd, UNIT, RW, &w), -ESHUTDOWN);
-		/* What only waits for a word is told by it; calls end by themselves. */
-		if (states[state].run == in_idle || states[state].run == is_lost)
-			set_word(&l->stop);
-		EXPECT_TRUE(gone(pid, GONE_MS))
-			TH_LOG("the process hangs in state %s", states[state].name);
-		kill(pid, SIGKILL);
-		world_close(m, 2);
+		ASSERT_EQ(fabric_add(&f.nl, f.l->minor), 0);
+		wrong = while_in(f.l, self->m, state, fabric_goes, &f);
+		EXPECT_EQ(wrong, NULL)
+			TH_LOG("in state %s: %s", states[state].name, wrong);
 	}
-	nl_close(&nl);
+	nl_close(&f.nl);
 }
 
 /* ---- mappings that change ---- */

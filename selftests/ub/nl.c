@@ -360,3 +360,39 @@ __u64 nl_stat(const struct nl *nl, const char *name)
 	}
 	return value;
 }
+
+int nl_loop_add(struct nl *nl, int n, __u32 first, __u32 *minor)
+{
+	struct nl_obj o;
+	struct nl_req q;
+	int i = 0, err;
+	__u32 loop;
+
+	nl_begin(&q, UB_NL_CMD_FABRIC_ADD);
+	nl_put_str(&q, UB_NL_A_TRANSPORT, "loop");
+	nl_put_u32(&q, UB_NL_A_NODES, n);
+	nl_put_u32(&q, UB_NL_A_NODE, first);
+	err = nl_do(nl, &q, &o);
+	if (err)
+		return err;
+	loop = nl_u32(&o, UB_NL_A_LOOP);
+	nl_begin(&q, UB_NL_CMD_FABRIC_GET);
+	nl_put_u32(&q, UB_NL_A_LOOP, loop);
+	err = nl_dump(nl, &q);
+	/* All of the dump is read: the next request must not meet the rest. */
+	if (err)
+		return err;
+	while ((err = nl_next(nl, &o)) == 1)
+		if (i < n)
+			minor[i++] = nl_u32(&o, UB_NL_A_FABRIC);
+	return err;
+}
+
+int nl_fabric_del(struct nl *nl, __u32 minor)
+{
+	struct nl_req q;
+
+	nl_begin(&q, UB_NL_CMD_FABRIC_DEL);
+	nl_put_u32(&q, UB_NL_A_FABRIC, minor);
+	return nl_do(nl, &q, NULL);
+}

@@ -83,4 +83,9 @@ const char *nl_str(const struct nl_obj *o, int attr);
 /* The counter of that name in an object's message, or all ones. */
 __u64 nl_stat(const struct nl *nl, const char *name);
 
+/* A loop fabric of @n nodes with ids from @first; their devices' numbers. */
+int nl_loop_add(struct nl *nl, int n, __u32 first, __u32 *minor);
+/* Delete the fabric of a device; of a loop fabric, all its nodes. */
+int nl_fabric_del(struct nl *nl, __u32 minor);
+
 #endif /* UB_SELFTEST_NL_H */

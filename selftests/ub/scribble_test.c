@@ -12,18 +12,6 @@
 #define SPOILT	3	/* members: two honest ones, the last is the scribbler */
 #define LATE_MS	8000	/* of a call, where others have the CPUs */
 
-struct rnd {
-	__u64 x;
-};
-
-static __u64 rnd(struct rnd *r)
-{
-	r->x ^= r->x << 13;
-	r->x ^= r->x >> 7;
-	r->x ^= r->x << 17;
-	return r->x * 0x2545f4914f6cdd1dULL;
-}
-
 /* What the processes of a storm share. */
 struct storm {
 	__u64 key[2];
@@ -44,37 +32,37 @@ static unsigned int env_number(const char *name, unsigned int otherwise)
 
 /* ---- the scribbler ---- */
 
-static __u64 bad_word(struct rnd *r, __u64 is)
+static __u64 bad_word(__u64 *r, __u64 is)
 {
 	static const __u64 odd[] = { 0, 1, ~0ULL, UB_ARR_FENCED, UB_ARR_SHRINKING,
 				     UB_ARR_FINAL, UB_EPOCH_MAX, UB_VERDICT_VALID,
 				     UB_VERDICT(~0U, 0xffff), UB_DRIVER_KERNEL,
 				     UB_DRIVER_USER, 1ULL << 32, 0xffff };
 
-	switch (rnd(r) % 5) {
+	switch (roll(r) % 5) {
 	case 0:
-		return odd[rnd(r) % COUNT(odd)];
+		return odd[roll(r) % COUNT(odd)];
 	case 1:
-		return rnd(r);
+		return roll(r);
 	case 2:
-		return is ^ 1ULL << rnd(r) % 64;
+		return is ^ 1ULL << roll(r) % 64;
 	default:
-		return is + rnd(r) % 5 - 2;
+		return is + roll(r) % 5 - 2;
 	}
 }
 
-static void spoil(struct storm *st, struct rnd *r, unsigned char *p, size_t size)
+static void spoil(struct storm *st, __u64 *r, unsigned char *p, size_t size)
 {
-	__u64 *w = (__u64 *)p + rnd(r) % (size / 8), is = LD(w);
+	__u64 *w = (__u64 *)p + roll(r) % (size / 8), is = LD(w);
 	int i;
 
 	/* Mostly what all look at: the head and the members' lines. */
-	if (size > 2 * PAGE && rnd(r) % 2) {
-		w = (__u64 *)p + (rnd(r) % 3 ? PAGE / 8 + rnd(r) % (SPOILT * 8) :
-					       rnd(r) % 2);
+	if (size > 2 * PAGE && roll(r) % 2) {
+		w = (__u64 *)p + (roll(r) % 3 ? PAGE / 8 + roll(r) % (SPOILT * 8) :
+					       roll(r) % 2);
 		is = LD(w);
 	}
-	if (rnd(r) % 8 == 0) {
+	if (roll(r) % 8 == 0) {
 		for (i = 0; i < 500; i++) {
 			ST(w, bad_word(r, is));
 			ST(w, is);
@@ -89,11 +77,11 @@ static void spoil(struct storm *st, struct rnd *r, unsigned char *p, size_t size
 static int step_calls(struct member *m)
 {
 	struct storm *st = m->ctx;
-	struct rnd r = { st->seed + 77 };
+	__u64 r = st->seed + 77;
 	struct ub_group_id id = ARG(ub_group_id, .group = m->group);
 
 	while (!LD(&st->stop)) {
-		barrier(m, rnd(&r) % 32, rnd(&r) % UB_RED_OPS, rnd(&r), in_ms(5));
+		barrier(m, roll(&r) % 32, roll(&r) % UB_RED_OPS, roll(&r), in_ms(5));
 		call(m->fd, UB_IOC_KICK, &id);
 	}
 	return 0;
@@ -102,7 +90,7 @@ static int step_calls(struct member *m)
 static int scribbler(void *ctx)
 {
 	struct storm *st = ctx;
-	struct rnd r = { st->seed };
+	__u64 r = st->seed;
 	struct member m = { .fd = open_node(2), .index = SPOILT - 1, .ctx = st };
 	unsigned char *pages, *win[SPOILT];
 	int i;
@@ -125,12 +113,12 @@ static int scribbler(void *ctx)
 	member_start(&m, step_calls);
 	while (!LD(&st->stop)) {
 		/* The honest ones make new windows meanwhile: SIGBUS is an end, too. */
-		if (rnd(&r) % 4)
+		if (roll(&r) % 4)
 			spoil(st, &r, pages, m.gc.out_map_size);
 		else
-			ST(&win[rnd(&r) % SPOILT][rnd(&r) % UNIT], rnd(&r));
-		if (rnd(&r) % 64 == 0)
-			usleep(rnd(&r) % 3000);
+			ST(&win[roll(&r) % SPOILT][roll(&r) % UNIT], roll(&r));
+		if (roll(&r) % 64 == 0)
+			usleep(roll(&r) % 3000);
 	}
 	return member_join(&m);
 }

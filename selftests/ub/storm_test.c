@@ -19,95 +19,83 @@ struct pool {
 	int fd[NODES];
 };
 
-struct rnd {
-	__u64 x;
-};
-
-static __u64 rnd(struct rnd *r)
-{
-	r->x ^= r->x << 13;
-	r->x ^= r->x >> 7;
-	r->x ^= r->x << 17;
-	return r->x * 0x2545f4914f6cdd1dULL;
-}
-
 /* A number of the kind that finds bugs. */
-static __u64 number(struct rnd *r)
+static __u64 number(__u64 *r)
 {
 	static const __u64 odd[] = { 0, 1, 7, 8, PAGE - 1, PAGE, UNIT, UNIT + 1,
 				     1ULL << 31, 1ULL << 32, 1ULL << 42,
 				     1ULL << 43, 1ULL << 62, 1ULL << 63, ~0ULL };
 
-	switch (rnd(r) % 4) {
+	switch (roll(r) % 4) {
 	case 0:
-		return odd[rnd(r) % COUNT(odd)];
+		return odd[roll(r) % COUNT(odd)];
 	case 1:
-		return rnd(r);
+		return roll(r);
 	default:
-		return rnd(r) % 5;
+		return roll(r) % 5;
 	}
 }
 
-static __u64 some_gva(struct pool *p, struct rnd *r)
+static __u64 some_gva(struct pool *p, __u64 *r)
 {
-	__u64 gva = p->win[rnd(r) % WINS].out_desc.gva;
+	__u64 gva = p->win[roll(r) % WINS].out_desc.gva;
 
-	return rnd(r) % 4 ? gva + rnd(r) % 3 * PAGE : gva + number(r);
+	return roll(r) % 4 ? gva + roll(r) % 3 * PAGE : gva + number(r);
 }
 
-static void do_window(struct pool *p, struct rnd *r, int fd)
+static void do_window(struct pool *p, __u64 *r, int fd)
 {
-	struct ub_win_create c = p->win[rnd(r) % WINS];
+	struct ub_win_create c = p->win[roll(r) % WINS];
 	struct ub_win_id id;
 
-	switch (rnd(r) % 6) {
+	switch (roll(r) % 6) {
 	case 0:
-		if (!win_create(fd, rnd(r) % 8 ? 1 + rnd(r) % (4 * UNIT) : number(r),
-				1 + rnd(r) % 7, &c))
-			p->win[rnd(r) % WINS] = c;
+		if (!win_create(fd, roll(r) % 8 ? 1 + roll(r) % (4 * UNIT) : number(r),
+				1 + roll(r) % 7, &c))
+			p->win[roll(r) % WINS] = c;
 		break;
 	case 1:
-		win_destroy(fd, rnd(r) % 64);
+		win_destroy(fd, roll(r) % 64);
 		break;
 	case 2:
 		if (!win_rotate(fd, c.out_desc.window, &id)) {
 			c.out_desc.generation = id.out_generation;
 			memcpy(c.out_token, id.out_token, sizeof(c.out_token));
-			p->win[rnd(r) % WINS] = c;
+			p->win[roll(r) % WINS] = c;
 		}
 		break;
 	case 3:
 		win_detach(fd, some_gva(p, r));
 		break;
 	default:
-		if (rnd(r) % 8 == 0)
-			((__u64 *)&c.out_desc)[rnd(r) % 8] ^= number(r);
-		win_attach(fd, &c, 1 + rnd(r) % 7);
+		if (roll(r) % 8 == 0)
+			((__u64 *)&c.out_desc)[roll(r) % 8] ^= number(r);
+		win_attach(fd, &c, 1 + roll(r) % 7);
 	}
 }
 
-static void do_xfer(struct pool *p, struct rnd *r, int fd)
+static void do_xfer(struct pool *p, __u64 *r, int fd)
 {
 	static __thread char buf[2 * UNIT];
 	struct ub_xfer_op_desc d[8];
-	struct ub_xfer x = ARG(ub_xfer, .ops = PTR(d), .nops = 1 + rnd(r) % 8);
+	struct ub_xfer x = ARG(ub_xfer, .ops = PTR(d), .nops = 1 + roll(r) % 8);
 	int i;
 
 	for (i = 0; i < 8; i++)
 		d[i] = (struct ub_xfer_op_desc){
-			.op = rnd(r) % (UB_XFER_OPS + 1), .gva = some_gva(p, r),
-			.addr = rnd(r) % 8 ? PTR(buf) + rnd(r) % 64 : number(r),
-			.length = rnd(r) % 3 ? 8 : rnd(r) % 3 ? rnd(r) % UNIT : number(r),
+			.op = roll(r) % (UB_XFER_OPS + 1), .gva = some_gva(p, r),
+			.addr = roll(r) % 8 ? PTR(buf) + roll(r) % 64 : number(r),
+			.length = roll(r) % 3 ? 8 : roll(r) % 3 ? roll(r) % UNIT : number(r),
 			.operand = number(r), .compare = number(r) };
 	call(fd, UB_IOC_XFER, &x);
 }
 
-static void do_map(struct pool *p, struct rnd *r, int fd, struct member *m)
+static void do_map(struct pool *p, __u64 *r, int fd, struct member *m)
 {
-	__u64 off = rnd(r) % 3 ? some_gva(p, r) : m->gc.out_offset;
-	size_t len = PAGE * (1 + rnd(r) % 40);
+	__u64 off = roll(r) % 3 ? some_gva(p, r) : m->gc.out_offset;
+	size_t len = PAGE * (1 + roll(r) % 40);
 	unsigned char *q = win_map(fd, off & ~(PAGE - 1), len,
-				   PROT_READ | (rnd(r) % 2 ? PROT_WRITE : 0));
+				   PROT_READ | (roll(r) % 2 ? PROT_WRITE : 0));
 	int fds[2];
 	int i;
 
@@ -116,8 +104,8 @@ static void do_map(struct pool *p, struct rnd *r, int fd, struct member *m)
 	/* By system calls: no signal, whatever is there. */
 	if (!pipe(fds)) {
 		for (i = 0; i < 4; i++) {
-			if (write(fds[1], q + rnd(r) % len, 1) == 1 &&
-			    read(fds[0], q + rnd(r) % len, 1) < 0)
+			if (write(fds[1], q + roll(r) % len, 1) == 1 &&
+			    read(fds[0], q + roll(r) % len, 1) < 0)
 				break;
 		}
 		close(fds[0]);
@@ -126,25 +114,25 @@ static void do_map(struct pool *p, struct rnd *r, int fd, struct member *m)
 	munmap(q, len);
 }
 
-static void do_group(struct pool *p, struct rnd *r, int fd, struct member *m)
+static void do_group(struct pool *p, __u64 *r, int fd, struct member *m)
 {
 	static __u32 members[4] = { 0, 1, 2, 3 };
-	struct ub_group_id id = ARG(ub_group_id, .group = rnd(r) % 6);
+	struct ub_group_id id = ARG(ub_group_id, .group = roll(r) % 6);
 	struct ub_group_create gc;
-	__u64 key[2] = { p->key[0], rnd(r) % 4 };
+	__u64 key[2] = { p->key[0], roll(r) % 4 };
 
-	switch (rnd(r) % 8) {
+	switch (roll(r) % 8) {
 	case 0:
-		gc = world_arg(key, 1 + rnd(r) % 3, rnd(r) % 3, rnd(r) % 20);
+		gc = world_arg(key, 1 + roll(r) % 3, roll(r) % 3, roll(r) % 20);
 		break;
 	case 1:
-		gc = ARG(ub_group_create, .key = { 1, 1 }, .timeout = in_ms(rnd(r) % 20),
-			 .parent = rnd(r) % 6, .nmembers = 1 + rnd(r) % 4,
-			 .index = rnd(r) % 3, .members = PTR(members));
+		gc = ARG(ub_group_create, .key = { 1, 1 }, .timeout = in_ms(roll(r) % 20),
+			 .parent = roll(r) % 6, .nmembers = 1 + roll(r) % 4,
+			 .index = roll(r) % 3, .members = PTR(members));
 		break;
 	case 2:
-		m->shrink = ARG(ub_group_shrink, .group = rnd(r) % 6,
-				.timeout = in_ms(rnd(r) % 20));
+		m->shrink = ARG(ub_group_shrink, .group = roll(r) % 6,
+				.timeout = in_ms(roll(r) % 20));
 		call(fd, UB_IOC_GROUP_SHRINK, &m->shrink);
 		return;
 	case 3:
@@ -154,13 +142,13 @@ static void do_group(struct pool *p, struct rnd *r, int fd, struct member *m)
 		call(fd, UB_IOC_KICK, &id);
 		return;
 	default:
-		m->bar = ARG(ub_barrier, .group = rnd(r) % 6, .op = rnd(r) % 10,
-			     .flags = rnd(r) % 32, .timeout = in_ms(rnd(r) % 10));
+		m->bar = ARG(ub_barrier, .group = roll(r) % 6, .op = roll(r) % 10,
+			     .flags = roll(r) % 32, .timeout = in_ms(roll(r) % 10));
 		call(fd, UB_IOC_BARRIER, &m->bar);
 		return;
 	}
-	if (rnd(r) % 16 == 0)
-		((__u32 *)&gc)[2 + rnd(r) % 20] = number(r);
+	if (roll(r) % 16 == 0)
+		((__u32 *)&gc)[2 + roll(r) % 20] = number(r);
 	/* no wait without an end: nobody else may ever come */
 	if (gc.timeout > in_ms(50))
 		gc.timeout = in_ms(20);
@@ -171,13 +159,13 @@ static void do_group(struct pool *p, struct rnd *r, int fd, struct member *m)
 static int step_storm(struct member *m)
 {
 	struct pool *p = m->ctx;
-	struct rnd r = { .x = m->took };
+	__u64 r = m->took;
 	struct ub_event ev;
 	int fd;
 
 	while (now() < p->end) {
-		fd = LD(&p->fd[rnd(&r) % NODES]);
-		switch (rnd(&r) % 16) {
+		fd = LD(&p->fd[roll(&r) % NODES]);
+		switch (roll(&r) % 16) {
 		case 0 ... 3:
 			do_window(p, &r, fd);
 			break;
@@ -210,32 +198,32 @@ static int open_quiet(int node)
 static int step_weather(struct member *m)
 {
 	struct pool *p = m->ctx;
-	struct rnd r = { .x = m->took };
+	__u64 r = m->took;
 	int node, admin, old;
 
 	while (now() < p->end) {
-		node = rnd(&r) % NODES;
+		node = roll(&r) % NODES;
 		admin = open_node(node);
-		switch (rnd(&r) % 4) {
+		switch (roll(&r) % 4) {
 		case 0:
 			test_op(admin, UB_TEST_KILL, 0, 0, NULL);
-			sleep_ms(rnd(&r) % 2 ? rnd(&r) % 50 : 2 * detect_ms());
+			sleep_ms(roll(&r) % 2 ? roll(&r) % 50 : 2 * detect_ms());
 			test_op(admin, UB_TEST_REJOIN, 0, 0, NULL);
 			break;
 		case 1:
 			test_op(admin, UB_TEST_PAUSE, 0, 0, NULL);
-			sleep_ms(rnd(&r) % 2 ? rnd(&r) % 50 : 2 * detect_ms());
+			sleep_ms(roll(&r) % 2 ? roll(&r) % 50 : 2 * detect_ms());
 			test_op(admin, UB_TEST_RESUME, 0, 0, NULL);
 			sleep_ms(100);
 			test_op(admin, UB_TEST_REJOIN, 0, 0, NULL);
 			break;
 		case 2:
-			test_op(admin, UB_TEST_FENCE, rnd(&r) % NODES, 0, NULL);
-			sleep_ms(rnd(&r) % 100);
+			test_op(admin, UB_TEST_FENCE, roll(&r) % NODES, 0, NULL);
+			sleep_ms(roll(&r) % 100);
 			test_op(admin, UB_TEST_REJOIN, 0, 0, NULL);
 			break;
 		default:
-			sleep_ms(rnd(&r) % 100);
+			sleep_ms(roll(&r) % 100);
 		}
 		close(admin);
 		old = p->fd[node];

@@ -17,24 +17,13 @@ FIXTURE(survive) {
 
 FIXTURE_SETUP(survive)
 {
-	int i;
-
 	ASSERT_EQ(heal(), 0);
-	ASSERT_EQ(world_open(self->m, NODES, NODES), 0);
-	for (i = 0; i < NODES; i++) {
-		self->extra[i] = open_node(i);
-		ASSERT_GE(self->extra[i], 0);
-	}
+	ASSERT_EQ(all_open(self->m, self->extra), 0);
 }
 
 FIXTURE_TEARDOWN(survive)
 {
-	int i;
-
-	for (i = 0; i < NODES; i++)
-		close(self->extra[i]);
-	world_close(self->m, NODES);
-	heal();
+	all_close(self->m, self->extra);
 }
 
 static int hook(int fd, __u32 op, __u64 value)

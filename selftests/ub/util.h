@@ -75,6 +75,15 @@ static inline __u64 in_ms(unsigned int ms)
 	return now() + ms * MS;
 }
 
+/* The next of the pseudo-random numbers that @x, not 0, begins. */
+static inline __u64 roll(__u64 *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x * 0x2545f4914f6cdd1dULL;
+}
+
 static inline void sleep_ms(unsigned int ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
@@ -513,6 +522,29 @@ static inline int heal(void)
 			return ret;
 	}
 	return 0;
+}
+
+/* A world of all nodes, and another file of each. */
+static inline int all_open(struct member *m, int *extra)
+{
+	int err = world_open(m, NODES, NODES), i;
+
+	for (i = 0; i < NODES && !err; i++) {
+		extra[i] = open_node(i);
+		if (extra[i] < 0)
+			err = -errno;
+	}
+	return err;
+}
+
+static inline void all_close(struct member *m, const int *extra)
+{
+	int i;
+
+	for (i = 0; i < NODES; i++)
+		close(extra[i]);
+	world_close(m, NODES);
+	heal();
 }
 
 #endif /* UB_SELFTEST_UTIL_H */

@@ -7,57 +7,20 @@
 #
 # usage: failures.sh [NAME...]	only these tests
 set -u
-here=$(dirname "$(readlink -f "$0")")
-top=$(readlink -f "$here/../..")
-# shellcheck source=../tools/ktap.sh
-. "$here/../tools/ktap.sh"
+# shellcheck source=rig.sh
+. "$(dirname "$(readlink -f "$0")")/rig.sh"
 
 detect_ms=2000
-rig=failures-$$
-ubrig=$top/build/tools/ubrig
-survive=$top/build/selftests/vm/survive
 heat=$top/build/examples/heat
-log=$(mktemp)
-job=
-
-# shellcheck disable=SC2317 # called by trap
-finish()
-{
-	[ -z "$job" ] || kill "$job" 2>/dev/null
-	"$ubrig" down --name "$rig" >/dev/null 2>&1
-	rm -f "$log"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 # shellcheck disable=SC2317 # the tests are called by name
 {
-u() { local verb=$1; shift; "$ubrig" "$verb" --name "$rig" "$@"; }
-
 # begin SECONDS: the program on all nodes, in the background, until it is up
 begin()
 {
-	: >"$log"
-	u exec --tag-output --timeout 100 all -- "$survive" "$1" >"$log" 2>&1 &
-	job=$!
-	until_lines 1 '\] up$' 30
+	start --tag-output --timeout 100 all -- "$survive" "$1"
+	until_lines 1 '\] up$' 30000
 }
-
-# until_lines N PATTERN SECONDS
-until_lines()
-{
-	local i
-	for ((i = 0; i < $3 * 10; i++)); do
-		[ "$(grep -cE "$2" "$log")" -ge "$1" ] && return 0
-		sleep 0.1
-	done
-	echo "not $1 lines like '$2' in $3 s:"
-	cat "$log"
-	return 1
-}
-
-over() { wait "$job"; job=; }
 
 # told N: N survivors were told, all the same, and went on as N
 told()
@@ -90,7 +53,7 @@ t_killed()
 	begin 60 && sleep 1 || return
 	start=${EPOCHREALTIME/./}
 	u kill 2 || return
-	until_lines 3 '\] answer ' $((3 * detect_ms / 1000 + 3)) || return
+	until_lines 3 '\] answer ' $((3 * detect_ms + 3000)) || return
 	echo "  answers after $(((${EPOCHREALTIME/./} - start) / 1000)) ms" >&3
 	told 3 && grep -q 'answer rank=2 node=2 .*heartbeat' "$log"
 }
@@ -121,7 +84,7 @@ t_frozen_for_half_the_time()
 t_paused_is_fenced_and_refused()
 {
 	begin 60 && sleep 1 && u pause 3 || return
-	until_lines 3 '\] done ranks=3$' 60 || return
+	until_lines 3 '\] done ranks=3$' 60000 || return
 	u resume 3 || return
 	# it must not go on as a member, and suspect nobody
 	told 3 && ! grep -E '^\[n3\] (answer|done)' "$log"
@@ -148,25 +111,11 @@ t_heat()
 	u exec --timeout 60 all -- "$heat" --n 64 --cols 64 --inner 5 --outer 10 --check
 }
 
-t_kernels_stayed_silent()
-{
-	local n
-	for n in 0 1 2 3; do
-		! u dmesg $n | grep -E 'WARNING:|BUG:|Oops|Call Trace|blocked for more' || return 1
-	done
-}
+t_kernels_stayed_silent() { silent 0 1 2 3; }
 }
 
 all="up killed boot_again process_killed frozen_for_half_the_time"
 all="$all paused_is_fenced_and_refused two_die all_die_and_start_again kernels_stayed_silent"
 [ $# -gt 0 ] && all="up $*"
-exec 3> >(sed 's/^/# /')
 # shellcheck disable=SC2086 # words
-set -- $all
-ktap_plan $#
-for name; do
-	check "$name" "t_$name"
-	[ "$name" != up ] || [ $ktap_failed = 0 ] || break
-done
-exec 3>&-
-ktap_end
+run_named $all

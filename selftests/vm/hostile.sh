@@ -8,27 +8,16 @@
 # usage: hostile.sh [SECONDS [SEED [PART...]]]	45 (UB_LONG: 600), see scribble.c
 #	UB_VM_RIG	more words for ubrig
 set -u
-here=$(dirname "$(readlink -f "$0")")
-top=$(readlink -f "$here/../..")
-# shellcheck source=../tools/ktap.sh
-. "$here/../tools/ktap.sh"
+# shellcheck source=rig.sh
+. "$(dirname "$(readlink -f "$0")")/rig.sh"
 
 seconds=${1:-$([ -n "${UB_LONG-}" ] && echo 600 || echo 45)}
 seed=${2:-$(date +%s)}
 parts=("${@:3}")
-rig=hostile-$$
-ubrig=$top/build/tools/ubrig
 victim=$top/build/selftests/ub/hostile_test
-log=$(mktemp)
-
-trap '"$ubrig" down --name "$rig" >/dev/null 2>&1; rm -f "$log"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 # shellcheck disable=SC2317 # the tests are called by name
 {
-u() { local verb=$1; shift; "$ubrig" "$verb" --name "$rig" "$@"; }
-
 t_up()
 {
 	# shellcheck disable=SC2086 # words
@@ -37,14 +26,13 @@ t_up()
 
 t_storm()
 {
-	local job pid rc
+	local pid rc
 
-	u exec --tag-output --timeout $((seconds + 200)) all -- "$victim" "$seconds" >"$log" 2>&1 &
-	job=$!
+	start --tag-output --timeout $((seconds + 200)) all -- "$victim" "$seconds"
 	pid=$(u status --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' | head -n 1)
 	timeout $((seconds + 100)) "$top/build/selftests/vm/scribble" "$pid" $((seconds - 5)) "$seed" "${parts[@]}" >&3
 	rc=$?
-	wait $job || rc=1
+	over || rc=1
 	sed 's/ok \([0-9]\)/\1/' "$log" >&3
 	[ $rc = 0 ] && [ "$(grep -c '\] ok' "$log")" = 26 ] && return
 	echo "again, as far as it goes: selftests/vm/hostile.sh $seconds $seed ${parts[*]}"
@@ -54,14 +42,7 @@ t_storm()
 t_format() { u exec --timeout 100 0 -- "$victim" format && u exec --timeout 100 1 -- "$victim" rejoin; }
 t_works() { u exec --timeout 100 all -- "$top/build/examples/heat" --n 64 --cols 64 --inner 5 --outer 10 --check; }
 
-t_silent()
-{
-	local n
-	for n in 0 1; do
-		! u dmesg $n | grep -E 'WARNING:|BUG:|Oops|Call Trace|blocked for more|soft lockup' ||
-			return 1
-	done
-}
+t_silent() { silent 0 1; }
 }
 
 exec 3> >(sed 's/^/# /')

@@ -8,45 +8,15 @@
 # usage: plug.sh [NAME...]	only these tests
 #	UB_VM_RIG	more words for ubrig
 set -u
-here=$(dirname "$(readlink -f "$0")")
-top=$(readlink -f "$here/../..")
-# shellcheck source=../tools/ktap.sh
-. "$here/../tools/ktap.sh"
+# shellcheck source=rig.sh
+. "$(dirname "$(readlink -f "$0")")/rig.sh"
 
-rig=plug-$$
-ubrig=$top/build/tools/ubrig
 tests=$top/build/selftests/ub
-survive=$top/build/selftests/vm/survive
-log=$(mktemp)
-job=
-
-# shellcheck disable=SC2317 # called by trap
-finish()
-{
-	[ -z "$job" ] || kill "$job" 2>/dev/null
-	"$ubrig" down --name "$rig" >/dev/null 2>&1
-	rm -f "$log"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 # shellcheck disable=SC2317 # the tests are called by name
 {
-u() { local verb=$1; shift; "$ubrig" "$verb" --name "$rig" "$@"; }
-
 # until_line PATTERN: in what the job printed
-until_line()
-{
-	local i
-	for ((i = 0; i < 900; i++)); do
-		grep -qE "$1" "$log" && return 0
-		sleep 0.1
-	done
-	echo "no line like '$1':"
-	cat "$log"
-	return 1
-}
+until_line() { until_lines 1 "$1" 90000; }
 
 # until_true COMMAND...
 until_true()
@@ -59,20 +29,12 @@ until_true()
 	"$@"
 }
 
-start()
-{
-	: >"$log"
-	u exec --timeout 150 --tag-output "$@" >"$log" 2>&1 &
-	job=$!
-}
-
 # ended STATUS: the job
 ended()
 {
 	local rc
-	wait "$job"
+	over
 	rc=$?
-	job=
 	[ $rc = "$1" ] && return 0
 	echo "status $rc:"
 	cat "$log"
@@ -93,7 +55,7 @@ node_is() { u exec 1 -- "$top/build/tools/ubfab" node show "ubfab$2" node 0 | gr
 # unplugged DEVICE: under its users
 unplugged()
 {
-	start 0 -- "$tests/unplug_test" "/dev/ubfab$1"
+	start --timeout 150 --tag-output 0 -- "$tests/unplug_test" "/dev/ubfab$1"
 	until_line '# up$' && u unplug 0 "$1" && ended 0 && until_true node_is "down reason left" "$1" &&
 		! there "$1"
 }
@@ -108,7 +70,7 @@ plugged()
 works()
 {
 	until_true there "$1" && until_true node_is up "$1" || return
-	start --env "UB_DEVICE=/dev/ubfab$1" all -- "$tests/two_nodes_test"
+	start --timeout 150 --tag-output --env "UB_DEVICE=/dev/ubfab$1" all -- "$tests/two_nodes_test"
 	ended 0
 }
 
@@ -120,11 +82,10 @@ t_plug_it_again_too() { plugged 1; }
 # Their barriers ring and are rung until then.
 t_the_other_node_goes_on()
 {
-	start all -- "$survive" 60
+	start --timeout 150 --tag-output all -- "$survive" 60
 	until_line '\] up$' && sleep 1 && u unplug 0 0 && until_line '^\[n1\] done ranks=1$' &&
 		grep -qE '^\[n1\] answer rank=0 node=0 .*reason=.*left' "$log" || { cat "$log"; return 1; }
-	wait "$job"
-	job=
+	over
 	plugged 0
 }
 
@@ -132,7 +93,7 @@ t_the_other_node_goes_on()
 t_quickly_out_and_in()
 {
 	local i
-	start 0 -- sh -c 'while read line <"$1"; do :; done' sh "$top/README"
+	start --timeout 150 --tag-output 0 -- sh -c 'while read line <"$1"; do :; done' sh "$top/README"
 	# A guest that has not found a device yet may eject the next one twice.
 	for i in 1 2 3 4; do
 		u unplug 0 0 && u plug 0 0 && until_true there 0 &&
@@ -148,20 +109,11 @@ t_refused_by_name()
 		answers 125 "no device '2': they are 0 to 1" u unplug 0 2
 }
 
-t_kernels_stayed_silent()
-{
-	! { u dmesg 0 && u dmesg 1; } | grep -E 'WARNING:|BUG:|Oops|Call Trace|blocked for more'
-}
+t_kernels_stayed_silent() { silent 0 1; }
 }
 
 all="up unplug_a_doorbell_device plug_it_again unplug_a_plain_device plug_it_again_too"
 all="$all the_other_node_goes_on quickly_out_and_in refused_by_name kernels_stayed_silent"
 [ $# -gt 0 ] && all="up $*"
 # shellcheck disable=SC2086 # words
-set -- $all
-ktap_plan $#
-for name; do
-	check "$name" "t_$name"
-	[ "$name" != up ] || [ $ktap_failed = 0 ] || break
-done
-ktap_end
+run_named $all

@@ -7,29 +7,11 @@
 #
 # usage: recover.sh [NAME...]	only these tests
 set -u
-here=$(dirname "$(readlink -f "$0")")
-top=$(readlink -f "$here/../..")
-# shellcheck source=../tools/ktap.sh
-. "$here/../tools/ktap.sh"
+# shellcheck source=rig.sh
+. "$(dirname "$(readlink -f "$0")")/rig.sh"
 
-rig=recover-$$
-ubrig=$top/build/tools/ubrig
 heat=$top/build/examples/heat
 pagerank=$top/build/examples/pagerank
-tmp=$(mktemp -d)
-log=$tmp/log
-job=
-
-# shellcheck disable=SC2317 # called by trap
-finish()
-{
-	[ -z "$job" ] || kill "$job" 2>/dev/null
-	"$ubrig" down --name "$rig" >/dev/null 2>&1
-	rm -rf "$tmp"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 graph=$("$top/lib/examples/debian-graph" --extract -o "$tmp/graph.txt")
 [ -z "${UB_LONG-}" ] && steps="1 5 10" || steps=$(seq 10)
@@ -38,8 +20,6 @@ long=(--n 61 --cols 83 --inner 4 --outer 1200 --check --recover)
 
 # shellcheck disable=SC2317 # the tests are called by name
 {
-u() { local verb=$1; shift; "$ubrig" "$verb" --name "$rig" "$@"; }
-
 has()
 {
 	grep -Eq -- "$1" "$log" && return 0
@@ -51,23 +31,10 @@ has()
 # all ARGUMENT...: on all nodes; its status is that of the killed, if any
 all() { u exec --no-tag --timeout 100 all -- "$@" >"$log" 2>&1; }
 
-begin()
-{
-	: >"$log"
-	u exec --no-tag --timeout 150 all -- "$@" >"$log" 2>&1 &
-	job=$!
-}
+begin() { start --no-tag --timeout 150 all -- "$@"; }
 
-over() { wait "$job"; job=; }
-
-# until_line PATTERN: it appears, before the program has ended
-until_line()
-{
-	while ! grep -Eq -- "$1" "$log"; do
-		kill -0 "$job" 2>/dev/null || { has "$1"; return; }
-		sleep 0.1
-	done
-}
+# until_line PATTERN: it appears
+until_line() { until_lines 1 "$1" 150000; }
 
 residuals() { grep residual "$log"; }
 
@@ -138,25 +105,11 @@ t_pagerank_node()
 	has '^serially 2000 iterations, here 2000;.*: equal$' && has '^ 1  libc6 '
 }
 
-t_kernels_stayed_silent()
-{
-	local n
-	for n in 0 1 3 4; do
-		! u dmesg $n | grep -E 'WARNING:|BUG:|Oops|Call Trace|blocked for more' || return 1
-	done
-}
+t_kernels_stayed_silent() { silent 0 1 3 4; }
 }
 
 names="up undisturbed process_killed node_killed two_nodes_killed"
 names="$names pagerank_process pagerank_node kernels_stayed_silent"
 [ $# -gt 0 ] && names="up undisturbed $*"
-exec 3> >(sed 's/^/# /')
 # shellcheck disable=SC2086 # words
-set -- $names
-ktap_plan $#
-for name; do
-	check "$name" "t_$name"
-	[ "$name" != up ] || [ $ktap_failed = 0 ] || break
-done
-exec 3>&-
-ktap_end
+run_named $names
