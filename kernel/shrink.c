@@ -43,18 +43,29 @@ static void fence_undecided(struct ub_gmember *gm)
 	ub_fabric_exit(gm->fabric);
 }
 
-/* Agree to shrink: 1 all have, 0, or an error. Driver is held. */
+static bool shrinks(struct ub_gmember *gm, u32 i)
+{
+	return ub_ld(&gm->bar.g.line[i].arrival) & UB_ARR_SHRINKING;
+}
+
+/*
+ * Agree to shrink: 1 all have, 0, or an error. Driver is held. Rings once: two
+ * who help each other would ring each other for as long as a third is missing.
+ */
 static int agree(struct ub_gmember *gm)
 {
 	int ret = ub_file_enter(gm->file);
+	bool before;
 
 	if (ret)
 		return ret;
+	before = shrinks(gm, gm->bar.me);
 	ret = ub_bar_verdict(&gm->bar, UB_EPOCH_MAX) ? 0 : -EINVAL;
 	if (!ret)
 		ret = ub_grp_shrink(&gm->bar.g, gm->bar.me);
 	if (!ret) {
-		ub_bar_ring(gm);
+		if (!before)
+			ub_bar_ring(gm);
 		ret = all_final(gm);
 	}
 	ub_fabric_exit(gm->fabric);
@@ -160,21 +171,25 @@ static int shrink(struct ub_gmember *gm, u64 timeout, struct ub_gmember **out)
 /* Does a member wait for others to shrink? Entered. */
 static bool somebody_shrinks(struct ub_gmember *gm)
 {
-	const struct ub_grp *g = &gm->bar.g;
 	u32 i;
 
-	for (i = 0; i < g->n; i++)
-		if (ub_ld(&g->line[i].arrival) & UB_ARR_SHRINKING)
+	for (i = 0; i < gm->bar.g.n; i++)
+		if (shrinks(gm, i))
 			return true;
 	return false;
 }
 
-/* One group: what can be done without waiting. Driver is held. */
+/*
+ * One group: what can be done without waiting. Driver is held. Its heir may have
+ * lost a member, too, and be shrunk by those who have a handle of it.
+ */
 static void help(struct ub_gmember *gm)
 {
 	bool wanted;
 
-	if (gm->heir || ub_file_enter(gm->file))
+	while (gm->heir)
+		gm = gm->heir;
+	if (ub_file_enter(gm->file))
 		return;
 	wanted = somebody_shrinks(gm);
 	ub_fabric_exit(gm->fabric);

@@ -25,6 +25,9 @@
 #define SLOTS	.start = slots_start, .body = slots_body, .check = slots_check, \
 		.crash = wake_all
 
+#define HEIRS	.start = heirs_start, .node = heirs_node, .body = nodes_body, \
+		.check = no_check, .crash = nodes_crash, .idle = nodes_idle
+
 static const struct program programs[] = {
 	{ "bar2", BAR, .n = 2, .k = 1, .epochs = 3, .polls = 2,
 	  .switches = 2, .crashes = 1, .random = 4 },
@@ -92,6 +95,12 @@ static const struct program programs[] = {
 	  .nslots = 2, .lives = 2,
 	  .id = { { 5, 7 }, { 5, 7 }, { 6, 7 }, { 6, 7 } },
 	  .switches = 1, .crashes = 0, .random = 16 },
+	{ "heirs3", HEIRS, .n = 3, .k = 1, .switches = 2, .crashes = 0,
+	  .random = 2 },
+	{ "heirs3-crash", HEIRS, .n = 3, .k = 1, .switches = 0, .crashes = 1,
+	  .random = 2 },
+	{ "heirs4", HEIRS, .n = 4, .k = 1, .switches = 0, .crashes = 1,
+	  .random = 2 },
 };
 
 static const struct program *find(const char *name, size_t len)

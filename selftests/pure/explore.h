@@ -23,6 +23,8 @@ struct program {
 	void (*body)(int i);
 	void (*check)(void);	/* after all ended */
 	void (*crash)(int who);	/* somebody ended for good */
+	void (*node)(int life);	/* of programs with whole nodes: their caller */
+	bool (*idle)(void);	/* nobody can run: false, that is the end */
 	int n, k, epochs, polls;
 	int straight;		/* no value; bit (member + epoch) % 4: go straight */
 	int suspect;		/* member + 1 that is taken for dead though it lives */
@@ -51,6 +53,7 @@ extern bool may_crash[], daemon_co[];
 extern bool rung[];			/* while or before it was blocked */
 extern int nco, crashes;
 extern bool trace;
+extern bool quiet;			/* no choices: a program gets ready */
 extern unsigned long long runs, accesses;
 
 /* For programs: the coroutine that runs; end this run; others first; sleep. */
@@ -90,5 +93,14 @@ void no_check(void);
 void slots_start(void);
 void slots_body(int i);
 void slots_check(void);
+
+/* ---- explore_node.c, and the programs of whole nodes ---- */
+
+void nodes_body(int co);
+void nodes_crash(int co);
+bool nodes_idle(void);
+
+void heirs_start(void);
+void heirs_node(int life);
 
 #endif /* UB_EXPLORE_H */

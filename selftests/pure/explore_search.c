@@ -8,7 +8,10 @@
 #include "explore.h"
 #include "co.h"
 
-#define MAX_POINTS	6000
+#define MAX_POINTS	20000
+#define MAX_QUIET	200000
+#define NOBODY		(-1)
+#define CRASH		(-2)
 #define MAX_DEVS	512
 
 const struct program *prog;
@@ -16,14 +19,14 @@ unsigned long long runs, accesses;
 
 struct dev {
 	int point;
-	int who;		/* -1: crash */
+	int who;		/* or CRASH */
 };
 
 enum co_state state[CO_MAX];
 bool may_crash[CO_MAX], daemon_co[CO_MAX], rung[CO_MAX];
 int nco, crashes;
-bool trace;
-static int next_co, points, crash_budget;
+bool trace, quiet;
+static int next_co, points, quiet_points, crash_budget;
 static bool failed;
 static char why[400];
 
@@ -59,10 +62,12 @@ static int round_robin(int from)
 {
 	int i;
 
-	for (i = 1; i <= nco; i++)
-		if (state[(from + i) % nco] == READY)
-			return (from + i) % nco;
-	return -1;
+	do {
+		for (i = 1; i <= nco; i++)
+			if (state[(from + i) % nco] == READY)
+				return (from + i) % nco;
+	} while (prog->idle && prog->idle());
+	return NOBODY;
 }
 
 static void note(int who)
@@ -74,13 +79,18 @@ static void note(int who)
 	dev[ndev++] = (struct dev){ points, who };
 }
 
-/* @standing: who goes on if nothing is chosen. Returns who shall, -1 crash. */
+/* @standing: who goes on if nothing is chosen. Returns who shall, or CRASH. */
 static int choose(int standing)
 {
 	unsigned char others = 0;
 	bool crash = may_crash[co_cur] && state[co_cur] == READY;
 	int i, n = 0;
 
+	if (quiet) {
+		if (++quiet_points >= MAX_QUIET)
+			fail("does not begin within %d accesses", MAX_QUIET);
+		return standing;
+	}
 	if (++points >= MAX_POINTS)
 		fail("does not end within %d accesses", MAX_POINTS);
 	for (i = 0; i < nco; i++)
@@ -95,8 +105,8 @@ static int choose(int standing)
 
 		if (crash && crashes < crash_budget &&
 		    !below(zeroing ? 8 : random_odds * 8)) {
-			note(-1);
-			return -1;
+			note(CRASH);
+			return CRASH;
 		}
 		if (!n || (any || zeroing ? below(2) :
 					       below(random_odds)))
@@ -123,7 +133,7 @@ static void give_way(int standing)
 {
 	int me = co_cur, who = choose(standing);
 
-	if (who < 0) {
+	if (who == CRASH) {
 		state[me] = CRASHED;
 		crashes++;
 		prog->crash(me);
@@ -192,6 +202,8 @@ static bool run(void)
 	int i;
 
 	points = 0;
+	quiet_points = 0;
+	quiet = false;
 	crashes = 0;
 	zeroing = false;
 	failed = false;
@@ -259,7 +271,7 @@ static bool search(int switches, int left)
 			if (crash ? !left || !others[p - from + last - from + 1] :
 			    !switches || !(others[p - from] >> j & 1))
 				continue;
-			dev[at] = (struct dev){ p, j };
+			dev[at] = (struct dev){ p, crash ? CRASH : j };
 			ndev = at + 1;
 			if (!search(switches - !crash, left - crash)) {
 				free(others);
@@ -308,7 +320,7 @@ int replay(const char *list)
 
 		d->point = strtol(p, &end, 10);
 		if (*end == 'x') {
-			d->who = -1;
+			d->who = CRASH;
 			end++;
 		} else if (*end == 's') {
 			d->who = strtol(end + 1, &end, 10);

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Does the explorer see faults? Each mutant is a copy of engine.c, engine.h or
-# slots.c with one rule taken out; green only if every one of them is caught.
+# Does the explorer see faults? Each mutant is a copy of a file of kernel/ with
+# one rule taken out; green only if every one of them is caught.
 # Those of a fault that costs no more than a detour are for the unit test.
 #
 #	mutants.sh <out dir> [name ..]
 #
 # Environment: CC. Run from the top of the tree, see pure.mk.
 # shellcheck disable=SC2086,SC2016
-out=${1:?out dir}/mutants
+top=${1:?out dir}
+out=$top/mutants
 shift
 only=" $* "
 inc="-Ikernel -Ikernel/include/uapi -Iselftests/pure"
@@ -30,7 +31,8 @@ $cc $mset -c -o "$out/slots.o" kernel/slots.c || exit 1
 for f in explore explore_search explore_bar explore_slots; do
 	$cc -c -o "$out/$f.o" "selftests/pure/$f.c" || exit 1
 done
-rest="$out/explore.o $out/explore_search.o $out/explore_slots.o $out/schedule.o"
+node=$(echo "$top"/node/*.o | sed 's/[^ ]*\.san\.o *//g')
+rest="$out/explore.o $out/explore_search.o $out/explore_slots.o $out/schedule.o $node"
 explorer="$rest $out/explore_bar.o"
 
 report() { # ok? name text
@@ -51,7 +53,7 @@ judge() { # name program objects..
 	name=$1
 	program=$2
 	shift 2
-	if ! $cc -o "$out/$name" "$@" 2> "$out/$name.log"; then
+	if ! $cc -o "$out/$name" $* 2> "$out/$name.log"; then
 		report 1 "$name" "does not link"
 		return
 	fi
@@ -89,6 +91,22 @@ mutant() { # name file perl-expression [program that shows it]
 	else
 		judge "$1" "$4" $explorer "$out/slots.o" "$out/$1.o"
 	fi
+}
+
+node() { # name file perl-expression program: a file that whole nodes run is wrong
+	wanted "$1" || return
+	perl -0pe "$3" "kernel/$2.c" > "$out/$1.c"
+	if cmp -s "kernel/$2.c" "$out/$1.c"; then
+		report 1 "$1" "the change does not apply any more"
+		return
+	fi
+	if ! $cc -I"$top/node" -Iselftests/pure -include selftests/pure/kshim.h -c \
+			-o "$out/$1.o" "$out/$1.c" 2> "$out/$1.log"; then
+		report 1 "$1" "does not compile"
+		return
+	fi
+	judge "$1" "$4" "$(echo "$explorer" | sed "s,[^ ]*/node/$2\.o,,")" \
+		"$out/engine.o" "$out/slots.o" "$out/$1.o"
 }
 
 header() { # name perl-expression: engine.h, changed, in a folder of its own
@@ -208,6 +226,10 @@ mutant newer-entry-taken slots 's/\t\tif \(!still\(rec, word\)\)\n\t\t\treturn -
 mutant old-entry-clashes slots 's/\t\tif \(was == old\)\n\t\t\tbreak;/\t\tif (was == old)\n\t\t\tbreak;\n\t\t*clash = was;\n\t\treturn -EEXIST;/'
 mutant claim-beside-freeing slots 's/\t\tif \(s.freeing\)\n\t\t\treturn -EAGAIN;\n//'
 mutant no-freer slots 's/\tif \(ub_cas\(&rec->freer, freer, self\) != freer\)\n\t\treturn false;\n//; s/\tif \(freer && !freer_gone/\tif (0 \&\& !freer_gone/'
+
+node no-heirs shrink 's/(static void help\(struct ub_gmember \*gm\)\n\{\n\tbool wanted;\n)/$1\n\treturn;/' heirs3
+node heir-of-heir shrink 's/\twhile \(gm->heir\)\n\t\tgm = gm->heir;/\tif (gm->heir)\n\t\treturn;/' heirs4
+node agree-rings-again shrink 's/if \(!before\)\n\t\t\tub_bar_ring/ub_bar_ring/' heirs4
 
 echo "KTAP version 1"
 echo "1..$count"

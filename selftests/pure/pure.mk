@@ -19,7 +19,15 @@ pure_san_tests := t_gaddr t_diff t_layout t_schedule t_engine t_engine_fail
 pure_tests := $(pure_san_tests) t_slots t_tsan explore explore_asan
 pure_bins := $(addprefix $(pure_out)/,$(pure_tests))
 pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c
-pure_explore_c := $(wildcard selftests/pure/explore*.c)
+
+# Whole nodes: files of the kernel over kshim.h, which stands for all its headers.
+pure_node_k := barrier group group_make shrink member join shm slice window attach
+pure_node_c := $(addprefix selftests/pure/explore_,node.c heirs.c)
+pure_explore_c := $(filter-out $(pure_node_c),$(wildcard selftests/pure/explore*.c))
+pure_node_o := $(pure_node_k:%=$(pure_out)/node/%.o) \
+	$(patsubst selftests/pure/%.c,$(pure_out)/node/%.o,$(pure_node_c))
+pure_node_cc := $(pure_cc) -Wno-sign-compare -Wno-unused-parameter -DUB_EXPLORE \
+	-I$(pure_out)/node -include selftests/pure/kshim.h
 
 .PHONY: check pure-check pure-build pure-clean
 check: pure-check
@@ -45,10 +53,23 @@ $(pure_out)/t_tsan: selftests/pure/t_tsan.c kernel/schedule.c kernel/engine.c $(
 	$(pure_cc) -fsanitize=thread -o $@ $< kernel/schedule.c kernel/engine.c -lpthread
 
 # The explorer switches stacks by hand; the fast build is the one that searches.
-$(pure_out)/explore: $(pure_explore_c) $(pure_c) $(pure_hdr) | $(pure_out)
-	$(pure_cc) -no-pie $(pure_slots) -o $@ $(pure_explore_c) $(pure_c)
-$(pure_out)/explore_asan: $(pure_explore_c) $(pure_c) $(pure_hdr) | $(pure_out)
-	$(pure_cc) $(pure_san) $(pure_slots) -o $@ $(pure_explore_c) $(pure_c)
+$(pure_out)/explore: $(pure_explore_c) $(pure_c) $(pure_node_o) $(pure_hdr) | $(pure_out)
+	$(pure_cc) -no-pie $(pure_slots) -o $@ $(pure_explore_c) $(pure_c) $(pure_node_o)
+$(pure_out)/explore_asan: $(pure_explore_c) $(pure_c) $(pure_node_o:.o=.san.o) \
+		$(pure_hdr) | $(pure_out)
+	$(pure_cc) $(pure_san) $(pure_slots) -o $@ $(pure_explore_c) $(pure_c) \
+		$(pure_node_o:.o=.san.o)
+
+$(pure_out)/node/headers: selftests/pure/headers.sh $(wildcard kernel/*.[ch]) | $(pure_out)
+	selftests/pure/headers.sh $(@D) && touch $@
+$(pure_out)/node/%.o: kernel/%.c $(pure_hdr) $(pure_out)/node/headers
+	$(pure_node_cc) -c -o $@ $<
+$(pure_out)/node/%.o: selftests/pure/%.c $(pure_hdr) $(pure_out)/node/headers
+	$(pure_node_cc) -c -o $@ $<
+$(pure_out)/node/%.san.o: kernel/%.c $(pure_hdr) $(pure_out)/node/headers
+	$(pure_node_cc) $(pure_san) -c -o $@ $<
+$(pure_out)/node/%.san.o: selftests/pure/%.c $(pure_hdr) $(pure_out)/node/headers
+	$(pure_node_cc) $(pure_san) -c -o $@ $<
 
 pure-clean:
 	rm -rf $(pure_out)
