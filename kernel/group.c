@@ -387,22 +387,25 @@ static u32 lost_to_origin(struct ub_gmember *gm, u32 i)
 {
 	struct ub_gmember *o = gm->origin;
 	const struct ub_slot_rec *rec;
+	u32 reason = UB_REASON_NONE;
 	u64 arrival, who;
 
 	lockdep_assert_held(&gm->fabric->members_lock);
-	if (!o || list_empty(&o->fabric_node) ||
-	    UB_ARR_EPOCH(ub_ld(&gm->bar.g.line[i].arrival)) > gm->base)
+	if (!o || list_empty(&o->fabric_node))
 		return UB_REASON_NONE;
 	rec = ub_slot_rec(&gm->fabric->slots, o->slot);
 	arrival = ub_ld(&o->bar.g.line[gm->from[i]].arrival);
 	who = ub_ld(&rec->member[gm->from[i]].who);
 	if (arrival & UB_ARR_FENCED)
-		return ub_ld(&o->bar.g.line[gm->from[i]].reason) ?:
-		       UB_REASON_EXIT;
-	if ((who & (UB_WHO_LEFT | UB_WHO_DEAD)) &&
-	    UB_WHO_GEN(who) == UB_SLOT_GEN(o->word))
-		return UB_REASON_EXIT;
-	return UB_REASON_NONE;
+		reason = ub_ld(&o->bar.g.line[gm->from[i]].reason) ?:
+			 UB_REASON_EXIT;
+	else if ((who & (UB_WHO_LEFT | UB_WHO_DEAD)) &&
+		 UB_WHO_GEN(who) == UB_SLOT_GEN(o->word))
+		reason = UB_REASON_EXIT;
+	/* Last: who arrives may leave the origin at once, and is not lost. */
+	if (UB_ARR_EPOCH(ub_ld(&gm->bar.g.line[i].arrival)) > gm->base)
+		reason = UB_REASON_NONE;
+	return reason;
 }
 
 /* Why a member that may still arrive will not: enum ub_reason, or none. */

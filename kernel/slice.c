@@ -330,6 +330,17 @@ static int win_reserve(struct ub_fabric *f, struct ub_window *w)
 	return 0;
 }
 
+/* May there be room, now or soon, where there was none at @freed? */
+static bool room_later(struct ub_fabric *f, u32 freed)
+{
+	bool ret;
+
+	mutex_lock(&f->win_lock);
+	ret = f->freed != freed || !list_empty(&f->quarantine);
+	mutex_unlock(&f->win_lock);
+	return ret;
+}
+
 /**
  * ub_win_reserve() - reserve id, memory and addresses for a window
  * @file: the lane that makes it
@@ -359,7 +370,7 @@ int ub_win_reserve(struct ub_file *file, struct ub_window *w)
 			ub_member_poke_all(f);
 		ub_fabric_exit(f);
 		if (err != -ENOSPC || tries == UB_CREATE_TRIES ||
-		    list_empty(&f->quarantine))
+		    !room_later(f, freed))
 			return err;
 		left = wait_event_killable_timeout(f->win_wq,
 						   READ_ONCE(f->freed) != freed ||

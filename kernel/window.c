@@ -131,6 +131,20 @@ static struct ub_window *win_own(struct ub_file *file, u32 id)
 	return NULL;
 }
 
+/*
+ * A window that is in no list any more ends. It is unmapped here first: as soon
+ * as it is in quarantine, with no peer to wait for, others may get its memory.
+ */
+static void win_end(struct ub_fabric *f, struct ub_window *w)
+{
+	down_write(&f->map_sem);
+	ub_mmap_zap(f, w->gva, w->length);
+	mutex_lock(&f->win_lock);
+	ub_win_end(f, w);
+	mutex_unlock(&f->win_lock);
+	up_write(&f->map_sem);
+}
+
 /**
  * ub_win_destroy() - UB_IOC_WIN_DESTROY
  * @file: the file
@@ -143,7 +157,6 @@ long ub_win_destroy(struct ub_file *file, struct ub_win_id *arg)
 {
 	struct ub_fabric *f = file->fabric;
 	struct ub_window *w;
-	u64 gva, length;
 
 	mutex_lock(&file->lock);
 	w = win_own(file, arg->window);
@@ -152,14 +165,9 @@ long ub_win_destroy(struct ub_file *file, struct ub_win_id *arg)
 		return -ENOENT;
 	}
 	list_del(&w->link);
-	gva = w->gva;
-	length = w->length;
-	ub_attach_remove(file, gva);
-	mutex_lock(&f->win_lock);
-	ub_win_end(f, w);
-	mutex_unlock(&f->win_lock);
+	ub_attach_remove(file, w->gva);
 	mutex_unlock(&file->lock);
-	ub_mmap_revoke(f, gva, length);
+	win_end(f, w);
 	ub_member_poke_all(f);
 	return 0;
 }
@@ -235,8 +243,6 @@ void ub_win_release(struct ub_file *file)
 	bool ended = false, up = !ub_fabric_enter_now(f);
 
 	list_for_each_entry_safe(w, next, &file->windows, link) {
-		u64 gva = w->gva, length = w->length;
-
 		list_del(&w->link);
 		if (!up || w->incarnation != f->incarnation) {
 			/* The table was forgotten, or will be. */
@@ -247,10 +253,7 @@ void ub_win_release(struct ub_file *file)
 			kvfree(w);
 			continue;
 		}
-		mutex_lock(&f->win_lock);
-		ub_win_end(f, w);
-		mutex_unlock(&f->win_lock);
-		ub_mmap_revoke(f, gva, length);
+		win_end(f, w);
 		ended = true;
 	}
 	if (up && ended)

@@ -11,7 +11,8 @@
  * it; publishing the own pages and arriving; fencing the own word and leaving.
  *
  * Members are alike, the order of the members matters nowhere: those that crash
- * or run out of time are the last FAULTS + TIMEOUTS of them, or renamed so.
+ * are the last FAULTS of them, or renamed so, and those that only run out of time
+ * the TIMEOUTS before them.
  */
 #ifndef N
 #define N	3
@@ -74,8 +75,8 @@ hidden byte k;
 #define GONE(i)		(dead & BIT(i))
 #endif
 
-#define MAY_FAIL(i)	((i) >= N - FAULTS - TIMEOUTS)
-#define MAY_TIME_OUT	(MAY_FAIL(me) && timeouts < TIMEOUTS)
+#define MAY_CRASH(i)	((i) >= N - FAULTS)
+#define MAY_TIME_OUT	(me >= N - FAULTS - TIMEOUTS && timeouts < TIMEOUTS)
 
 #define LOW(i)		(!(W(t, i) & 1))
 #define OPEN(i)		(W(t, i) == 0)
@@ -384,7 +385,7 @@ finish:
 
 #define FATE(i)								\
 	:: atomic {							\
-		MAY_FAIL(i) && faults < FAULTS &&			\
+		MAY_CRASH(i) && faults < FAULTS &&			\
 		!((dead | ended) & BIT(i)) ->				\
 		faults++;						\
 		dead = dead | BIT(i);					\

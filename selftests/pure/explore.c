@@ -25,8 +25,10 @@
 #define SLOTS	.start = slots_start, .body = slots_body, .check = slots_check, \
 		.crash = wake_all
 
-#define HEIRS	.start = heirs_start, .node = heirs_node, .body = nodes_body, \
-		.check = no_check, .crash = nodes_crash, .idle = nodes_idle
+#define NODES	.body = nodes_body, .check = no_check, .crash = nodes_crash, \
+		.idle = nodes_idle, .timer = nodes_timer, .k = 1
+#define HEIRS	.start = heirs_start, .node = heirs_node, NODES
+#define WINDOWS	.start = windows_start, .node = windows_node, NODES
 
 static const struct program programs[] = {
 	{ "bar2", BAR, .n = 2, .k = 1, .epochs = 3, .polls = 2,
@@ -95,11 +97,18 @@ static const struct program programs[] = {
 	  .nslots = 2, .lives = 2,
 	  .id = { { 5, 7 }, { 5, 7 }, { 6, 7 }, { 6, 7 } },
 	  .switches = 1, .crashes = 0, .random = 16 },
-	{ "heirs3", HEIRS, .n = 3, .k = 1, .switches = 2, .crashes = 0,
+	{ "heirs3", HEIRS, .n = 3, .switches = 1, .crashes = 0,
 	  .random = 2 },
-	{ "heirs3-crash", HEIRS, .n = 3, .k = 1, .switches = 0, .crashes = 1,
+	{ "heirs3-crash", HEIRS, .n = 3, .switches = 0, .crashes = 1,
 	  .random = 2 },
-	{ "heirs4", HEIRS, .n = 4, .k = 1, .switches = 0, .crashes = 1,
+	{ "windows", WINDOWS, .n = 2, .switches = 1, .crashes = 0, .random = 2 },
+	{ "windows-alone", WINDOWS, .n = 1, .switches = 1, .crashes = 0,
+	  .random = 2 },
+	{ "windows-home", WINDOWS, .n = 2, .suspect = 1,
+	  .switches = 0, .crashes = 1, .random = 2 },
+	{ "windows-peer", WINDOWS, .n = 2, .suspect = 2,
+	  .switches = 0, .crashes = 1, .random = 2 },
+	{ "heirs4", HEIRS, .n = 4, .switches = 0, .crashes = 1,
 	  .random = 2 },
 };
 
@@ -196,7 +205,8 @@ int main(int argc, char **argv)
 		if (only && p != only)
 			continue;
 		ktap_ok(run_program(p, s > 0 ? s : 0, cr >= 0 ? cr : p->crashes,
-				    walks >= 0 ? walks : p->random * 2500, seed),
+				    walks < 0 ? p->random * 2500 :
+				    p->node ? walks / 4 : walks, seed),
 			"%s", p->name);
 	}
 	return ktap_end();

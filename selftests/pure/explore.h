@@ -24,6 +24,8 @@ struct program {
 	void (*check)(void);	/* after all ended */
 	void (*crash)(int who);	/* somebody ended for good */
 	void (*node)(int life);	/* of programs with whole nodes: their caller */
+	/* May one that sleeps be woken early by its timer? Do it. */
+	bool (*timer)(int co, bool wake);
 	bool (*idle)(void);	/* nobody can run: false, that is the end */
 	int n, k, epochs, polls;
 	int straight;		/* no value; bit (member + epoch) % 4: go straight */
@@ -99,8 +101,11 @@ void slots_check(void);
 void nodes_body(int co);
 void nodes_crash(int co);
 bool nodes_idle(void);
+bool nodes_timer(int co, bool fire);
 
 void heirs_start(void);
 void heirs_node(int life);
+void windows_start(void);
+void windows_node(int life);
 
 #endif /* UB_EXPLORE_H */

@@ -42,6 +42,40 @@ void shim_wake(const void *on)
 			wake(i);
 }
 
+static void pass_time(u64 until)
+{
+	int i;
+
+	shim_now = max(shim_now, until);
+	for (i = 0; i < nco; i++)
+		if (state[i] == BLOCKED && wake_at[i] <= shim_now)
+			wake(i);
+}
+
+/*
+ * A tick may come in the middle of anything. But no time passes while one that
+ * is due has not run to its end, nor while a node joins that could go on: one that
+ * lives must not be taken for dead.
+ */
+bool nodes_timer(int co, bool fire)
+{
+	int i;
+
+	if (!(co & 1) || wake_at[co] == SHIM_NEVER)
+		return false;
+	for (i = 0; i < nco; i += 2)
+		if (state[i] == READY && life[LIFE(i)].joining)
+			return false;
+	for (i = 1; i < nco; i += 2)
+		if (state[i] == READY ||
+		    (state[i] == BLOCKED && (wake_at[i] < wake_at[co] ||
+					     waits_on[i] != &life[LIFE(i)].f->tick)))
+			return false;
+	if (fire)
+		pass_time(wake_at[co]);
+	return true;
+}
+
 bool nodes_idle(void)
 {
 	u64 next = SHIM_NEVER;
@@ -56,10 +90,7 @@ bool nodes_idle(void)
 	}
 	if (!busy || next == SHIM_NEVER || shim_now > SHIM_LONG)
 		return false;
-	shim_now = max(shim_now, next);
-	for (i = 0; i < nco; i++)
-		if (state[i] == BLOCKED && wake_at[i] <= shim_now)
-			wake(i);
+	pass_time(next);
 	return true;
 }
 
@@ -88,6 +119,58 @@ u64 shim_random(void)
 {
 	random_state++;
 	return shim_hash(1, &random_state, sizeof(random_state));
+}
+
+/* Window memory is written to: has somebody that works it mapped as another's? */
+static void given(const void *p, size_t n)
+{
+	u64 off = (const char *)p - arena;
+	int l, i;
+
+	if ((const char *)p < arena || off < geo.slice_off || off >= geo.size)
+		return;
+	for (l = 0; l < LIVES; l++)
+		for (i = 0; life[l].f && i < MAPS; i++) {
+			const struct shim_map *m = &life[l].map[i];
+
+			if (m->on && !life[l].dead && off < m->off + m->len &&
+			    m->off < off + n)
+				fail("memory at %llx is given out, life %d has it mapped",
+				     off, l);
+		}
+}
+
+void shim_clear(void *p, size_t n)
+{
+	given(p, n);
+	explore_memset(p, 0, n);
+	given(p, n);
+}
+
+#undef memcpy
+void *shim_copy(void *to, const void *from, size_t n)
+{
+	given(to, n);
+	return memcpy(to, from, n);
+}
+
+/* What a process of this node has mapped of its own slice is not free. */
+static void check_own(const struct life *l)
+{
+	const struct ub_fabric *f = l->f;
+	u64 start = f->geo.slice_off + f->self * f->geo.slice_size, u;
+	int i;
+
+	for (i = 0; i < MAPS; i++) {
+		const struct shim_map *m = &l->map[i];
+
+		if (!m->on || m->off < start || m->off >= start + f->geo.slice_size)
+			continue;
+		for (u = 0; u < m->len; u += UB_GVA_ALIGN)
+			if (!shim_bit(f->slice_map, (m->off - start + u) / UB_GVA_ALIGN))
+				fail("memory at %llx is free, its own node has it mapped",
+				     m->off + u);
+	}
 }
 
 /* ---- what is not compiled in ---- */
@@ -336,9 +419,12 @@ int node_join(u32 node)
 
 	if (!l->f->mem)
 		fabric_init(l->f, node);
+	l->joining = true;
 	err = ub_member_attach(l->f);
-	if (err)
+	if (err) {
+		l->joining = false;
 		return err;
+	}
 	file = shim_alloc(sizeof(*file));
 	file->fabric = l->f;
 	file->node_incarnation = l->f->incarnation;
@@ -349,6 +435,7 @@ int node_join(u32 node)
 	l->file = file;
 	set_state(l->f, UB_FABRIC_UP);
 	ub_fabric_requeue(l->f, 0);
+	l->joining = false;
 	return 0;
 }
 
@@ -369,6 +456,7 @@ void nodes_crash(int co)
 	int l = LIFE(co), i;
 
 	life[l].dead = true;
+	shim_wake(&life[l]);
 	for (i = APP(l); i <= APP(l) + 1; i++) {
 		if (state[i] == READY || state[i] == BLOCKED)
 			state[i] = CRASHED;
@@ -406,11 +494,12 @@ int node_touch(u64 gva)
 	mutex_lock(&l->file->lock);
 	a = ub_win_find(l->file, gva);
 	err = a ? ub_win_check(l->f, a) : -ENOENT;
+	ub_explore_point();	/* from the check to the use */
 	for (i = 0; !err && i < MAPS; i++) {
 		m = &l->map[i];
 		if (m->on)
 			continue;
-		*m = (struct shim_map){ true, a->gva, a->length, a->offset };
+		*m = (struct shim_map){ true, a->at.gva, a->at.length, a->at.offset };
 		break;
 	}
 	mutex_unlock(&l->file->lock);
@@ -427,6 +516,7 @@ static void tick_body(struct ub_fabric *f)
 							     SHIM_NEVER);
 		f->tick.queued = false;
 		ub_member_tick(&f->tick.work);
+		check_own(&life[LIFE(self())]);
 	}
 }
 

@@ -26,6 +26,7 @@ struct shim_map {
 struct life {
 	struct ub_fabric *f;
 	struct ub_file *file;
+	bool joining;
 	bool dead;		/* crashed */
 	struct shim_map map[MAPS];
 };
@@ -37,6 +38,7 @@ void nodes_start(int lives, u32 units);
 void nodes_body(int co);	/* .body; prog->node is the caller's */
 void nodes_crash(int co);	/* .crash */
 bool nodes_idle(void);		/* .idle */
+bool nodes_timer(int co, bool fire);	/* .timer */
 
 /* Load the module: the caller's life becomes one of @node. 0 or -errno. */
 int node_join(u32 node);

@@ -79,6 +79,19 @@ static void note(int who)
 	dev[ndev++] = (struct dev){ points, who };
 }
 
+static bool can_run(int i)
+{
+	return state[i] == READY ||
+	       (state[i] == BLOCKED && prog->timer && prog->timer(i, false));
+}
+
+static int go_to(int i)
+{
+	if (state[i] == BLOCKED)
+		prog->timer(i, true);
+	return i;
+}
+
 /* @standing: who goes on if nothing is chosen. Returns who shall, or CRASH. */
 static int choose(int standing)
 {
@@ -94,7 +107,7 @@ static int choose(int standing)
 	if (++points >= MAX_POINTS)
 		fail("does not end within %d accesses", MAX_POINTS);
 	for (i = 0; i < nco; i++)
-		if (state[i] == READY && i != standing) {
+		if (i != standing && can_run(i)) {
 			others |= 1 << i;
 			n++;
 		}
@@ -115,7 +128,7 @@ static int choose(int standing)
 			if (others >> i & 1 && !n--)
 				break;
 		note(i);
-		return i;
+		return go_to(i);
 	}
 	if (dev_at < ndev && dev[dev_at].point == points) {
 		struct dev d = dev[dev_at++];
@@ -123,8 +136,10 @@ static int choose(int standing)
 		if (trace)
 			printf("# %5d: member %d %s %d\n", points, co_cur,
 			       d.who < 0 ? "crashes" : "is left for", d.who);
-		if (d.who < 0 ? crash : others >> d.who & 1)
-			return d.who;
+		if (d.who == CRASH && crash)
+			return CRASH;
+		if (d.who >= 0 && others >> d.who & 1)
+			return go_to(d.who);
 	}
 	return standing;
 }

@@ -32,9 +32,11 @@ typedef s64 ktime_t;
 typedef unsigned int __poll_t;
 
 #include "ub_shared.h"
-void *explore_memset(void *p, int c, size_t n);
+void shim_clear(void *p, size_t n);
+void *shim_copy(void *to, const void *from, size_t n);
 #undef ub_clear
-#define ub_clear(p, n)		explore_memset(p, 0, n)
+#define ub_clear(p, n)		shim_clear(p, n)
+#define memcpy(to, from, n)	shim_copy(to, from, n)
 #define ub_instant()		ub_explore_point()
 
 /* ---- odds and ends ---- */
@@ -227,6 +229,7 @@ static inline void mutex_unlock(struct mutex *m)
 {
 	m->holder = 0;
 	shim_wake(m);
+	ub_explore_point();	/* it may be preempted here, before it goes on */
 }
 
 static inline void down_read(struct rw_semaphore *s)

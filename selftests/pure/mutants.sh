@@ -231,6 +231,18 @@ node no-heirs shrink 's/(static void help\(struct ub_gmember \*gm\)\n\{\n\tbool 
 node heir-of-heir shrink 's/\twhile \(gm->heir\)\n\t\tgm = gm->heir;/\tif (gm->heir)\n\t\treturn;/' heirs4
 node agree-rings-again shrink 's/if \(!before\)\n\t\t\tub_bar_ring/ub_bar_ring/' heirs4
 
+node arrived-first group 's/(\n\tif \(!o \|\| list_empty\(&o->fabric_node\))(\))/$1 || UB_ARR_EPOCH(ub_ld(&gm->bar.g.line[i].arrival)) > gm->base$2/; s/\treason = UB_REASON_NONE;\n\treturn reason;/\treason = reason;\n\treturn reason;/' heirs4
+
+node own-still-mapped window 's/\tub_mmap_zap\(f, w->gva, w->length\);\n(\tmutex_lock\(&f->win_lock\);\n\tub_win_end)/$1/; s/(\tub_win_end\(f, w\);\n\tmutex_unlock\(&f->win_lock\);\n)(\tup_write)/$1\tub_mmap_zap(f, w->gva, w->length);\n$2/' windows-alone
+node room-not-seen slice 's/f->freed != freed \|\| //' windows
+node quarantine-short slice 's/v.heartbeat - p->heartbeat < 2/v.heartbeat - p->heartbeat < 1/' windows
+node quarantine-none slice 's/(static bool quarantine_over.*?\{\n)/$1\treturn true;\n/s' windows
+node moved-unrecorded slice 's/(swap\(w->unit, old->unit\);\n\t)ub_win_end\(f, old\)/$1quarantine_begin(f, old)/' windows-home
+node life-forgets slice 's/\t\tunits_set\(f, w\);\n\t\tquarantine_begin/\t\tquarantine_begin/' windows-home
+node record-even slice 's/\tub_swap\(&rec->generation, generation \+ 1\);\n//' windows
+node token-any attach 's/return differ \? -EACCES : 0/return 0/' windows
+node generation-any attach 's/->generation\) != a->generation\)/->generation) == 1)/' windows
+
 echo "KTAP version 1"
 echo "1..$count"
 cat "$lines"
