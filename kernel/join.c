@@ -40,6 +40,7 @@ int ub_join_ends(const struct ub_fabric *f)
 /* What a joiner saw of the records that claim to be up. */
 struct ub_watch {
 	u32 silent;		/* records that did not move */
+	bool up;		/* one of them is up, not only claimed */
 	bool own;		/* one of them has this node's id */
 	bool moved;
 };
@@ -67,6 +68,7 @@ static void watch_once(struct ub_fabric *f, struct ub_node_view *first,
 			continue;
 		if (v.word == first[i].word && v.heartbeat == first[i].heartbeat) {
 			w->silent++;
+			w->up |= ub_view_up(&v);
 			w->own |= own;
 			continue;
 		}
@@ -104,18 +106,15 @@ static bool watch_in_use(struct ub_fabric *f, const struct ub_node_view *first)
 /*
  * Are the records that are up those of living nodes? Returns at once when
  * there are none, and when one moves; peers are poked, so that this is soon.
+ * @first gets the records that were watched.
  */
-static int attach_watch(struct ub_fabric *f)
+static int attach_watch(struct ub_fabric *f, struct ub_node_view *first)
 {
 	const u32 none = f->geo.max_nodes;
-	struct ub_node_view *first;
 	ktime_t start = ktime_get();
 	struct ub_watch w;
 	int err = 0;
 
-	first = kvcalloc(f->geo.max_nodes, sizeof(*first), GFP_KERNEL);
-	if (!first)
-		return -ENOMEM;
 	watch_once(f, first, true, none, &w);
 	if (w.silent) {
 		f->self = none;
@@ -135,6 +134,9 @@ static int attach_watch(struct ub_fabric *f)
 		if (w.moved && (!w.own || ms > detect_ms))
 			break;
 		if (ms > 2LL * detect_ms) {
+			/* Of a former life that died when it claimed it: take it. */
+			if (!w.up)
+				break;
 			if (ub_shm_raise(f))
 				dev_info(&f->dev, "all %u nodes are silent: new generation\n",
 					 w.silent);
@@ -146,7 +148,6 @@ static int attach_watch(struct ub_fabric *f)
 	}
 	if (!err && watch_in_use(f, first))
 		err = -EADDRINUSE;
-	kvfree(first);
 	return err;
 }
 
@@ -182,23 +183,31 @@ int ub_member_beats(struct ub_fabric *f, u32 except)
 	return err ?: w.moved;
 }
 
-/* How well a record suits this node: the higher the better, 0 not at all. */
-static int claim_rank(struct ub_fabric *f, u32 index, u64 word)
+/*
+ * How well a record suits this node: the higher the better, 0 not at all. One of
+ * its own id that may be in use was watched, or somebody else has just come.
+ */
+static int claim_rank(struct ub_fabric *f, u32 index, u64 word, u64 watched)
 {
 	u64 state = UB_NODE_STATE(word);
+	u64 generation = ub_ld(&ub_shm_node_rec(f, index)->generation);
 
+	/* One of a generation that this node has not opened: it may well live. */
+	if (word && generation > f->generation)
+		return 0;
 	if (word && UB_NODE_ID(word) == f->node)
-		return 3;
+		return word == watched || state == UB_NODE_LEFT ? 3 : -EAGAIN;
 	if (state == UB_NODE_EMPTY)
 		return 2;
 	if (state == UB_NODE_CLAIMING)
 		return 0;
-	if (ub_ld(&ub_shm_node_rec(f, index)->generation) != f->generation)
+	if (generation != f->generation)
 		return 2;
 	return state == UB_NODE_LEFT ? 1 : 0;
 }
 
-static int claim_pick(struct ub_fabric *f, u64 *word, u64 *incarnation)
+static int claim_pick(struct ub_fabric *f, const struct ub_node_view *watched,
+		      u64 *word, u64 *incarnation)
 {
 	int best = -ENOSPC, rank = 0;
 	u32 i;
@@ -207,8 +216,10 @@ static int claim_pick(struct ub_fabric *f, u64 *word, u64 *incarnation)
 	for (i = 0; i < f->geo.max_nodes; i++) {
 		struct ub_shm_node *rec = ub_shm_node_rec(f, i);
 		u64 w = ub_ld(&rec->word);
-		int r = claim_rank(f, i, w);
+		int r = claim_rank(f, i, w, watched[i].word);
 
+		if (r < 0)
+			return r;
 		*incarnation = max(*incarnation, ub_ld(&rec->incarnation));
 		if (r > rank) {
 			rank = r;
@@ -239,14 +250,16 @@ static bool claim_clash(struct ub_fabric *f, u32 mine)
 	return false;
 }
 
-static int attach_claim(struct ub_fabric *f)
+static int attach_claim(struct ub_fabric *f, const struct ub_node_view *watched)
 {
 	u32 nonce = get_random_u32();
-	u64 old, incarnation, w = UB_NODE_WORD(UB_NODE_CLAIMING, f->node, nonce);
+	u64 old = 0, incarnation, w = UB_NODE_WORD(UB_NODE_CLAIMING, f->node, nonce);
 	struct ub_shm_node *rec;
 	int index;
 
-	index = claim_pick(f, &old, &incarnation);
+	index = claim_pick(f, watched, &old, &incarnation);
+	if (index == -EAGAIN || !ub_shm_current(f))
+		return -EAGAIN;
 	if (index < 0) {
 		dev_err(&f->dev, "all %u node records are taken\n",
 			f->geo.max_nodes);
@@ -299,15 +312,20 @@ int ub_member_attach(struct ub_fabric *f)
 	ktime_t end = ktime_add_ms(ktime_get(), (u64)UB_ATTACH_DETECTS *
 				   READ_ONCE(f->detect_ms));
 	int tries, err = -EAGAIN;
+	struct ub_node_view *first;
 
+	first = kvcalloc(f->geo.max_nodes, sizeof(*first), GFP_KERNEL);
+	if (!first)
+		return -ENOMEM;
 	for (tries = 0; err == -EAGAIN && tries < UB_ATTACH_TRIES &&
 	     ktime_before(ktime_get(), end); tries++) {
 		err = ub_shm_open(f);
 		if (!err)
-			err = attach_watch(f);
+			err = attach_watch(f, first);
 		if (!err)
-			err = attach_claim(f);
+			err = attach_claim(f, first);
 	}
+	kvfree(first);
 	if (err)
 		return err;
 	memset(f->peer, 0, f->geo.max_nodes * sizeof(*f->peer));

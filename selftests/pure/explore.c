@@ -25,10 +25,13 @@
 #define SLOTS	.start = slots_start, .body = slots_body, .check = slots_check, \
 		.crash = wake_all
 
-#define NODES	.body = nodes_body, .check = no_check, .crash = nodes_crash, \
-		.idle = nodes_idle, .timer = nodes_timer, .k = 1
-#define HEIRS	.start = heirs_start, .node = heirs_node, NODES
-#define WINDOWS	.start = windows_start, .node = windows_node, NODES
+#define NODES	.body = nodes_body, .idle = nodes_idle, .timer = nodes_timer, .k = 1
+#define HEIRS	.start = heirs_start, .node = heirs_node, .check = no_check, \
+		.crash = nodes_crash, NODES
+#define WINDOWS	.start = windows_start, .node = windows_node, .check = no_check, \
+		.crash = nodes_crash, NODES
+#define JOIN	.start = join_start, .node = join_node, .check = join_check, \
+		.crash = join_crash, NODES
 
 static const struct program programs[] = {
 	{ "bar2", BAR, .n = 2, .k = 1, .epochs = 3, .polls = 2,
@@ -108,6 +111,11 @@ static const struct program programs[] = {
 	  .switches = 0, .crashes = 1, .random = 2 },
 	{ "windows-peer", WINDOWS, .n = 2, .suspect = 2,
 	  .switches = 0, .crashes = 1, .random = 2 },
+	{ "join1", JOIN, .n = 1, .switches = 1, .crashes = 1, .random = 2 },
+	{ "join2", JOIN, .n = 2, .switches = 0, .crashes = 1, .random = 2 },
+	{ "join3", JOIN, .n = 3, .switches = 0, .crashes = 1, .random = 2 },
+	{ "join-same", JOIN, .n = 2, .suspect = 1, .switches = 0, .crashes = 1,
+	  .random = 2 },
 	{ "heirs4", HEIRS, .n = 4, .switches = 0, .crashes = 1,
 	  .random = 2 },
 };

@@ -107,5 +107,9 @@ void heirs_start(void);
 void heirs_node(int life);
 void windows_start(void);
 void windows_node(int life);
+void join_start(void);
+void join_node(int life);
+void join_crash(int co);
+void join_check(void);
 
 #endif /* UB_EXPLORE_H */

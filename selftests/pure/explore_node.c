@@ -246,6 +246,9 @@ void ub_fabric_fenced(struct ub_fabric *f, u16 reason)
 {
 	if (f->state != UB_FABRIC_UP)
 		return;
+	/* Nobody here is ever late. */
+	fail("node %u, incarnation %llu, was fenced, reason %u, and lives", f->node,
+	     f->incarnation, reason);
 	set_state(f, UB_FABRIC_FENCED);
 	f->fence_reason = reason;
 	ub_mmap_revoke_all(f);

@@ -243,6 +243,11 @@ node record-even slice 's/\tub_swap\(&rec->generation, generation \+ 1\);\n//' w
 node token-any attach 's/return differ \? -EACCES : 0/return 0/' windows
 node generation-any attach 's/->generation\) != a->generation\)/->generation) == 1)/' windows
 
+node newer-taken join 's/\tif \(word && generation > f->generation\)\n\t\treturn 0;\n//' "join2 -s 1 -x 1"
+node claimer-waited-for join 's/\t\t\tif \(!w.up\)\n\t\t\t\tbreak;\n//' join1
+node own-id-taken join 's/word == watched \|\| state == UB_NODE_LEFT \? 3 : -EAGAIN/3/' "join-same -x 1 -s 0 -r 20000"
+node same-incarnation join 's/(f->incarnation = max\(incarnation, f->incarnation\)) \+ 1/$1/' join1
+
 echo "KTAP version 1"
 echo "1..$count"
 cat "$lines"

@@ -22,7 +22,7 @@ pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c
 
 # Whole nodes: files of the kernel over kshim.h, which stands for all its headers.
 pure_node_k := barrier group group_make shrink member join shm slice window attach
-pure_node_c := $(addprefix selftests/pure/explore_,node.c heirs.c windows.c)
+pure_node_c := $(addprefix selftests/pure/explore_,node.c heirs.c windows.c join.c)
 pure_explore_c := $(filter-out $(pure_node_c),$(wildcard selftests/pure/explore*.c))
 pure_node_o := $(pure_node_k:%=$(pure_out)/node/%.o) \
 	$(patsubst selftests/pure/%.c,$(pure_out)/node/%.o,$(pure_node_c))
