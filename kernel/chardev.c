@@ -347,7 +347,8 @@ static const struct ub_cmd commands[] = {
 	UB_CMD(UB_CMD_WIN_DETACH, win_detach, gva, 0, 0, cmd_win_detach),
 	UB_CMD(UB_CMD_GROUP_CREATE, group_create, out_clash,
 	       UB_C_OUT | UB_C_OUT_ERR,
-	       UB_GROUP_WORLD | UB_GROUP_USER_DRIVER | UB_GROUP_BASE,
+	       UB_GROUP_WORLD | UB_GROUP_USER_DRIVER | UB_GROUP_BASE |
+	       UB_GROUP_ABSENT,
 	       cmd_group_create),
 	UB_CMD(UB_CMD_GROUP_DESTROY, group_id, reserved, 0, 0,
 	       cmd_group_destroy),

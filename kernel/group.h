@@ -101,6 +101,7 @@ struct ub_gmember {
  * @n: members
  * @index: own place
  * @user_driver: a library drives the pages
+ * @absent: the member is lost from the beginning
  * @level: name
  * @shape: the machine
  * @table: members where they are known before, or NULL
@@ -114,6 +115,7 @@ struct ub_group_spec {
 	u32 n;
 	u32 index;
 	bool user_driver;
+	bool absent;
 	char level[UB_NAME_LEN];
 	struct ub_shape shape;
 	const struct ub_member *table;

@@ -170,6 +170,21 @@ static int first_arrival(struct ub_gmember *gm)
 	return ret;
 }
 
+/* Lost in place of arriving: the same to the others as a lane that ended then. */
+static int first_absence(struct ub_gmember *gm)
+{
+	struct ub_fabric *f = gm->fabric;
+	int ret = ub_file_enter(gm->file);
+
+	if (ret)
+		return ret;
+	ub_slots_dead(&f->slots, gm->slot, gm->word, gm->bar.me);
+	ub_grp_fence(&gm->bar.g, gm->bar.me, UB_REASON_EXIT);
+	ub_bar_ring(gm);
+	ub_fabric_exit(f);
+	return -EOWNERDEAD;
+}
+
 /* The rest of it: 0, -EOWNERDEAD, or an error after which to leave. */
 static int first_wait(struct ub_gmember *gm, u64 timeout)
 {
@@ -183,7 +198,8 @@ static int first_wait(struct ub_gmember *gm, u64 timeout)
 }
 
 /**
- * ub_group_begin() - join a group that is made, and arrive at its first barrier
+ * ub_group_begin() - join a group that is made, and arrive at its first barrier,
+ *	or be lost
  * @file: the lane
  * @spec: the group; waits until its @timeout for the slot alone
  * @out: gets the member, for ub_group_finish(), or to be left and put
@@ -222,7 +238,7 @@ int ub_group_begin(struct ub_file *file, const struct ub_group_spec *spec,
 	mutex_unlock(&f->members_lock);
 	ub_debug_group_add(gm);
 
-	gm->arrived = first_arrival(gm);
+	gm->arrived = spec->absent ? first_absence(gm) : first_arrival(gm);
 	*out = gm;
 	return 0;
 }
@@ -362,6 +378,8 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 		return -E2BIG;
 	if (arg->base && !(arg->flags & UB_GROUP_BASE))
 		return -EINVAL;
+	if ((arg->flags & UB_GROUP_ABSENT) && !(arg->flags & UB_GROUP_WORLD))
+		return -EINVAL;
 	if ((arg->flags & UB_GROUP_BASE) && !ub_test_hooks)
 		return -EOPNOTSUPP;
 	/* Arriving and leaving a barrier move the copies: the kernel does it. */
@@ -426,6 +444,7 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 		.n = arg->nmembers,
 		.index = arg->index,
 		.user_driver = arg->flags & UB_GROUP_USER_DRIVER,
+		.absent = arg->flags & UB_GROUP_ABSENT,
 	};
 	struct ub_member *table = NULL;
 	struct ub_gmember *gm = NULL;
@@ -465,6 +484,8 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 	arg->out_offset = ub_gva_group(f->node, gm->slot);
 	arg->out_map_size = f->geo.map_size;
 	arg->out_epoch = gm->bar.epoch;
+	if (spec.absent)
+		ret = 0;
 	if (ret)
 		ub_bar_lost(gm, &arg->out_lost);
 	return ub_group_hand_over(file, gm, arg->out_table) ?: ret;

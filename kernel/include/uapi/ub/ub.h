@@ -310,6 +310,7 @@ struct ub_shape {
 #define UB_GROUP_WORLD		(1U << 0)	/* no parent: meet by @key */
 #define UB_GROUP_USER_DRIVER	(1U << 1)	/* a library drives the flag pages */
 #define UB_GROUP_BASE		(1U << 2)	/* test hook: start at @base */
+#define UB_GROUP_ABSENT		(1U << 3)	/* this member will never come */
 
 /**
  * struct ub_group_create - UB_IOC_GROUP_CREATE
@@ -343,6 +344,10 @@ struct ub_shape {
  * ETIMEDOUT a former group of @key was not gone by then, or words are spoilt;
  * ESTALE the others had given this member up; EOPNOTSUPP BASE without test hooks,
  * USER_DRIVER without UB_CAP_USER_BARRIER.
+ * With UB_GROUP_ABSENT, which a launcher gives for a process that ended, this
+ * member of a world is lost at once (UB_REASON_EXIT), and nobody waits for it.
+ * EEXIST: it has been there, and needs nobody to say so. It does not wait itself,
+ * and returns 0 with @out_group, which keeps the others told until it is destroyed.
  * With EOWNERDEAD @out_group is valid: it may be shrunk and must be destroyed;
  * with any other error the member has left.
  */
