@@ -12,6 +12,8 @@
  * struct ub_backend - ops; 0 or a negative errno with a text
  * @open: take part in the fabric, as ctx->rank of ctx->nranks
  * @close: undo @open; @forked: in a child, so nothing shared may be touched
+ * @absent: tell the others that @rank ended before it came to the world; NULL: it
+ *	is seen without
  * @group_create: make a group of s->n members (s->world_rank, s->outer_rank)
  *	with id from @key; fills s->bar, s->node. -EOWNERDEAD: made, but a
  *	member is lost already
@@ -39,6 +41,7 @@ struct ub_backend {
 	const char *name;
 	int (*open)(struct ub_ctx *ctx, const struct ub_opts *o);
 	void (*close)(struct ub_ctx *ctx, bool forked);
+	int (*absent)(struct ub_ctx *ctx, int rank);
 	int (*group_create)(struct ub_scope *s, const uint64_t key[2]);
 	int (*group_shrink)(struct ub_scope *old, struct ub_scope **out);
 	void (*group_leave)(struct ub_scope *s);

@@ -14,6 +14,7 @@
  * its own. A child runs the function that bsp_init() was given and ends, or goes
  * on after bsp_begin(). Children die with their parent.
  */
+#include "absent.h"
 #include "bsp_section.h"
 #include "bsp_where.h"
 #include "host_arena.h"
@@ -362,9 +363,13 @@ void ub_bsp_leave_all(void)
 
 void ub_bsp_kill(void)
 {
+	struct ub_ctx *nobody = NULL;
 	uint32_t i;
 
 	fflush(NULL);
+	/* The others wait for this process, and would until their time-out. */
+	if (!my.ctx && ub_bsp_launched())
+		ub_absent(-1, &nobody);
 	for (i = 0; i < my.nkids; i++)
 		kill(my.kids[i], SIGKILL);
 	if (my.child && getppid() == my.parent)

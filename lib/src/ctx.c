@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Joining and leaving a fabric; what the environment says. */
 #include "internal.h"
+#include "absent.h"
 #include "backend.h"
 #include <linux/membarrier.h>
 #include <stdlib.h>
@@ -172,6 +173,27 @@ static int make_world(struct ub_ctx *ctx)
 	return 0;
 }
 
+/* A context whose back end is chosen; *@out is NULL after an error. */
+static int ctx_make(struct ub_ctx **out, const struct ub_opts *o)
+{
+	struct ub_ctx *ctx = calloc(1, sizeof(*ctx));
+	int err;
+
+	*out = NULL;
+	if (!ctx)
+		return ub_fail(-ENOMEM, "no memory");
+	err = prepare(ctx);
+	if (!err)
+		err = read_opts(ctx, o);
+	if (err) {
+		ctx_free(ctx);
+		return err;
+	}
+	ctx->be = choose(ctx, o);
+	*out = ctx;
+	return 0;
+}
+
 int ub_init(struct ub_ctx **out, const struct ub_opts *opts)
 {
 	struct ub_opts o = { 0 };
@@ -188,16 +210,10 @@ int ub_init(struct ub_ctx **out, const struct ub_opts *opts)
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
 	}
 	ub_clock_init();
-	ctx = calloc(1, sizeof(*ctx));
-	if (!ctx)
-		return ub_fail(-ENOMEM, "no memory");
-	err = prepare(ctx);
-	if (!err)
-		err = read_opts(ctx, &o);
-	if (!err) {
-		ctx->be = choose(ctx, &o);
-		err = ctx->be->open(ctx, &o);
-	}
+	err = ctx_make(&ctx, &o);
+	if (err)
+		return err;
+	err = ctx->be->open(ctx, &o);
 	if (err) {
 		ctx_free(ctx);
 		return err;
@@ -209,6 +225,31 @@ int ub_init(struct ub_ctx **out, const struct ub_opts *opts)
 	}
 	*out = ctx;
 	return 0;
+}
+
+int ub_absent(int rank, struct ub_ctx **keep)
+{
+	const struct ub_opts o = { 0 };
+	struct ub_ctx *ctx = *keep;
+	int err;
+
+	if (!ctx) {
+		ub_clock_init();
+		err = ctx_make(&ctx, &o);
+		if (err)
+			return err;
+		if (!ctx->be->absent) {
+			ctx_free(ctx);
+			return 0;
+		}
+		err = ctx->be->open(ctx, &o);
+		if (err) {
+			ctx_free(ctx);
+			return err;
+		}
+		*keep = ctx;
+	}
+	return ctx->be->absent(ctx, rank < 0 ? ctx->rank : rank);
 }
 
 void ub_fini(struct ub_ctx *ctx)

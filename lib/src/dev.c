@@ -227,6 +227,27 @@ static int dev_group_create(struct ub_scope *s, const uint64_t key[2])
 	return err ? verdict_of(s) : 0;
 }
 
+/* A world that is on its way out may be in the way for a moment. */
+#define UB_ABSENT_NS	20000000ULL
+
+static int dev_absent(struct ub_ctx *ctx, int rank)
+{
+	struct ub_group_create a = {
+		.size = sizeof(a),
+		.flags = UB_GROUP_WORLD | UB_GROUP_ABSENT,
+		.key = { ctx->key[0], ctx->key[1] },
+		.timeout = ub_now() + UB_ABSENT_NS,
+		.nmembers = ctx->nranks,
+		.index = rank,
+		.shape = ctx->machine.shape,
+	};
+	int err = ub_dev_call(ctx->priv, UB_IOC_GROUP_CREATE, &a);
+
+	return err && err != -EEXIST ?
+	       ub_fail(err, "cannot tell the others of rank %d: %s", rank,
+		       strerror(-err)) : 0;
+}
+
 static void dev_group_leave(struct ub_scope *s)
 {
 	munmap(s->map, s->map_size);
@@ -550,6 +571,7 @@ const struct ub_backend ub_backend_dev = {
 	.name = "dev",
 	.open = dev_open,
 	.close = dev_close,
+	.absent = dev_absent,
 	.group_create = dev_group_create,
 	.group_shrink = dev_group_shrink,
 	.group_leave = dev_group_leave,

@@ -13,6 +13,7 @@
 
 #include <libub.h>
 
+#include "absent.h"
 #include "host_arena.h"
 #include "machine.h"
 #include "ubrun.h"
@@ -116,8 +117,12 @@ void fabric_child(const struct ubrun_opts *o, int rank)
 			   (int)ub_machine_node(&machine, node));
 }
 
-void fabric_ended(int rank)
+void fabric_ended(const struct ubrun_opts *o, int rank, bool failed)
 {
+	static struct ub_ctx *told;
+
 	if (arena)
 		ub_host_arena_exited(arena, rank);
+	else if (o->dev && failed && ub_absent(rank, &told) && o->verbose)
+		say("%s", ub_last_error());
 }

@@ -128,7 +128,7 @@ static void rank_ended(struct job *j, int i, int status)
 	bool forgiven = false;
 
 	r->ended = true;
-	fabric_ended(nr);
+	fabric_ended(j->o, nr, status);
 	j->running--;
 	if (WIFSIGNALED(status)) {
 		sig = WTERMSIG(status);

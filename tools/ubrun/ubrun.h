@@ -93,8 +93,9 @@ int fabric_setup(const struct ubrun_opts *o);
 int fabric_attach(void);
 /* In the child that becomes @rank. */
 void fabric_child(const struct ubrun_opts *o, int rank);
-/* In the supervisor: tells the other ranks at once that @rank has ended. */
-void fabric_ended(int rank);
+/* In the supervisor: tells the other ranks at once that @rank has ended; @failed:
+ * it may have done so before it came to them. */
+void fabric_ended(const struct ubrun_opts *o, int rank, bool failed);
 
 /* output.c */
 struct mux;
