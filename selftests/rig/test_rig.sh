@@ -49,6 +49,8 @@ TESTS=(
 	exec_names_a_missing_command
 	exec_counts_a_splat_as_failure
 	exec_timeout_names_the_node
+	exec_abort_ends_all
+	exec_sigabrt_ends_one
 	exec_runs_several_at_once
 	exec_ends_with_its_client
 	pause_is_invisible_inside
@@ -329,9 +331,31 @@ exec_timeout_names_the_node()
 {
 	local out
 
-	out=$(rig exec --timeout 1 -- sh -c '[ $UB_RANK = 1 ] || sleep 100' 2>&1)
+	out=$(rig exec --timeout 5 -- sh -c '[ $UB_RANK = 1 ] || sleep 100' 2>&1)
 	want "exit code" $? 124 &&
 		want "text" "$(echo "$out" | grep -c 'timeout.*: n0 had not ended')" 1
+}
+
+# 134 as a status gives the job up: also a node that hears no SIGTERM is ended.
+exec_abort_ends_all()
+{
+	local out
+
+	out=$(rig exec --timeout 60 -- sh -c 'trap "" TERM
+		[ $UB_RANK = 1 ] && { sleep 1; exit 134; }; while :; do sleep 1; done' 2>&1)
+	want "exit code" $? 134 &&
+		want "text" "$(echo "$out" | grep -c 'n1 gave the job up')" 1
+}
+
+# A process that SIGABRT ended speaks for itself only.
+exec_sigabrt_ends_one()
+{
+	local out
+
+	out=$(rig exec --timeout 60 -- sh -c \
+		'[ $UB_RANK = 1 ] && kill -ABRT $$; sleep 2; echo went on')
+	want "exit code" $? 134 &&
+		want "the other's text" "$(echo "$out" | grep -c 'went on')" 1
 }
 
 exec_runs_several_at_once()

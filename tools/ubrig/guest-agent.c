@@ -23,12 +23,11 @@
 #include "guest.h"
 #include "proto.h"
 
-#define MAX_EXECS 64
-
 struct exec {
 	pid_t pid;	/* 0: slot is free */
 	uint32_t id;
 	int out[2];	/* read ends of stdout and stderr, -1 when ended */
+	char **envp;	/* for absent_tell(), one block with its strings, or NULL */
 };
 
 static struct exec execs[MAX_EXECS];
@@ -207,6 +206,34 @@ static struct exec *find_exec(uint32_t id)
 	return NULL;
 }
 
+/* A copy that one free() gives back; NULL: nobody needs it, or there is no memory. */
+static char **keep_env(char **envp)
+{
+	size_t bytes = sizeof(*envp), n, i;
+	char **copy, *at;
+
+	if (!absent_matters(envp))
+		return NULL;
+	for (n = 0; envp[n]; n++)
+		bytes += sizeof(*envp) + strlen(envp[n]) + 1;
+	copy = malloc(bytes);
+	if (!copy)
+		return NULL;
+	at = (char *)(copy + n + 1);
+	for (i = 0; i < n; i++) {
+		copy[i] = strcpy(at, envp[i]);
+		at += strlen(at) + 1;
+	}
+	copy[n] = NULL;
+	return copy;
+}
+
+static void forget_env(struct exec *e)
+{
+	free(e->envp);
+	e->envp = NULL;
+}
+
 static struct exec *free_exec(void)
 {
 	int i;
@@ -260,6 +287,7 @@ static void start_exec(uint32_t id, const char *buf, size_t len)
 		child_exec(cwd, argv, envp, o[1], r[1]);
 	close(o[1]);
 	close(r[1]);
+	e->envp = e->pid < 0 ? NULL : keep_env(envp);
 	free(argv);
 	free(envp);
 	if (e->pid < 0) {
@@ -302,17 +330,23 @@ static void reap(void)
 		for (i = 0; i < MAX_EXECS; i++)
 			if (execs[i].pid == pid)
 				break;
-		if (i == MAX_EXECS)
+		if (i == MAX_EXECS) {
+			absent_reaped(pid);
 			continue;
+		}
 		for (w = 0; w < 2; w++) {
 			while (execs[i].out[w] >= 0 && forward(&execs[i], w))
 				;
 			if (execs[i].out[w] >= 0)
 				close(execs[i].out[w]);
 		}
-		code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
-					     WEXITSTATUS(status);
+		code = WIFSIGNALED(status) ?
+		       (UBRIG_SIGNALLED | (128 + WTERMSIG(status))) :
+		       WEXITSTATUS(status);
 		execs[i].pid = 0;
+		if (code && execs[i].envp)
+			absent_tell(execs[i].id, execs[i].envp);
+		forget_env(&execs[i]);
 		send_exit(execs[i].id, code);
 	}
 }
@@ -330,8 +364,12 @@ static void handle_frame(uint32_t type, uint32_t id, const char *buf, size_t len
 		if (len >= sizeof(sig))
 			memcpy(&sig, buf, sizeof(sig));
 		e = find_exec(id);
-		if (e)
+		if (e) {
+			forget_env(e);
 			kill(-e->pid, le32toh(sig));
+		} else {
+			absent_job_over(id);
+		}
 		break;
 	case UBRIG_POWEROFF:
 		guest_poweroff();

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What PID 1 of a guest is made of: guest-init.c brings the system up,
- * guest-agent.c runs commands for the rig.
+ * guest-agent.c runs commands for the rig, guest-absent.c tells of those that failed.
  */
 #ifndef UBRIG_GUEST_H
 #define UBRIG_GUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define MAX_EXECS 64
 
 void guest_poweroff(void);
 void guest_die(const char *fmt, ...)
@@ -14,5 +20,14 @@ void agent_open(void);
 void agent_note(const char *text);
 void agent_fail(const char *text);
 void agent_serve(void) __attribute__((noreturn));
+
+/* Does anybody wait for a command with this environment, should it fail? */
+bool absent_matters(char **envp);
+/* It failed: tell the others, if it has not been with them. */
+void absent_tell(uint32_t id, char **envp);
+/* All of its job have ended. */
+void absent_job_over(uint32_t id);
+/* A child of PID 1 has ended; it may be one of these. */
+void absent_reaped(pid_t pid);
 
 #endif

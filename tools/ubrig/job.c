@@ -10,6 +10,8 @@
 #include "job.h"
 #include "proto.h"
 
+#define TERM_SECONDS	2	/* from SIGTERM to SIGKILL */
+
 struct task {
 	uint32_t exec;
 	bool running;
@@ -23,7 +25,9 @@ struct job {
 	struct task *task;	/* one per node */
 	int left, worst;
 	double seconds;
+	bool ending;		/* a command ended the job for all */
 	struct loop_timer timer;
+	struct loop_timer term;
 	struct loop_timer finish;
 	struct job *next;
 };
@@ -109,9 +113,24 @@ static void job_free(struct job *j)
 			break;
 		}
 	loop_timer_cancel(&j->timer);
+	loop_timer_cancel(&j->term);
 	loop_timer_cancel(&j->finish);
 	free(j->task);
 	free(j);
+}
+
+/* Agents keep the places of ranks that failed until now; see guest-absent.c. */
+static void tell_over(struct job *j)
+{
+	struct buf b = { 0 };
+	int i;
+
+	buf_u32(&b, 0);
+	for (i = 0; i < j->rig->n; i++)
+		if (j->task[i].exec && j->rig->node[i].state == NODE_READY)
+			chan_send(&j->rig->node[i].agent, UBRIG_KILL,
+				  j->task[i].exec, b.data, b.len);
+	buf_free(&b);
 }
 
 static void finish(void *arg)
@@ -121,8 +140,29 @@ static void finish(void *arg)
 	void *owner = j->arg;
 	int worst = j->worst;
 
+	tell_over(j);
 	job_free(j);
 	ops->done(owner, worst);
+}
+
+static void ask_no_more(void *arg)
+{
+	job_kill(arg, SIGKILL);
+}
+
+/* bsp_abort() is of the whole job; each node's launcher ends its own node only. */
+static void end_all(struct job *j, const struct node *n)
+{
+	char *text;
+
+	j->ending = true;
+	if (j->left) {
+		text = xasprintf("n%d gave the job up, ending it everywhere", n->index);
+		j->ops->say(j->arg, text);
+		free(text);
+		job_kill(j, SIGTERM);
+		loop_timer_set(&j->term, TERM_SECONDS * NSEC_PER_SEC, ask_no_more, j);
+	}
 }
 
 static void task_end(struct job *j, struct node *n, int code, const char *why)
@@ -134,7 +174,8 @@ static void task_end(struct job *j, struct node *n, int code, const char *why)
 		code = EXIT_RIG;
 		why = "its kernel log shows a splat";
 	}
-	if (code > j->worst)
+	/* Not its own doing, when it was told to end. */
+	if (code > j->worst && (!j->ending || code == EXIT_RIG))
 		j->worst = code;
 	j->ops->ended(j->arg, n, code, why);
 	/* By a timer of zero: @done may free what our callers still use. */
@@ -225,6 +266,7 @@ void job_kill(struct job *j, int sig)
 void job_forget(struct job *j)
 {
 	job_kill(j, SIGKILL);
+	tell_over(j);
 	job_free(j);
 }
 
@@ -250,9 +292,13 @@ void job_output(struct node *n, uint32_t id, bool err, const char *buf,
 void job_exit(struct node *n, uint32_t id, int code)
 {
 	struct job *j = find(n, id);
+	bool gave_up = code == EXIT_ABORT;
 
-	if (j)
-		task_end(j, n, code, NULL);
+	if (!j)
+		return;
+	task_end(j, n, code & ~UBRIG_SIGNALLED, NULL);
+	if (gave_up && !j->ending)
+		end_all(j, n);
 }
 
 void job_splat(struct node *n)

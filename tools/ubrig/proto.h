@@ -31,7 +31,7 @@ enum ubrig_frame_type {
 	/* both: output of a command, and its end */
 	UBRIG_STDOUT = 16,
 	UBRIG_STDERR,
-	UBRIG_EXIT,		/* uint32: 0..127, or 128 + signal */
+	UBRIG_EXIT,		/* uint32: 0..255, or 128 + signal with UBRIG_SIGNALLED */
 	/* rig to guest */
 	UBRIG_EXEC = 32,	/* uint32 flags, argc, envc; cwd, argv, envp */
 	UBRIG_KILL,		/* uint32 signal, to all the exec has started */
@@ -43,6 +43,9 @@ enum ubrig_frame_type {
 	UBRIG_CTL_INFO,		/* text for the client's stderr */
 	UBRIG_CTL_DONE,		/* uint32: exit code of the client */
 };
+
+/* In the code of UBRIG_EXIT from a guest: it was a signal. */
+#define UBRIG_SIGNALLED		(1U << 8)
 
 /* UBRIG_EXEC flag: forget cached files of the host, they may have changed. */
 #define UBRIG_EXEC_FRESH	(1U << 0)

@@ -14,11 +14,18 @@ UBRIG_SRCS := ubrig opts run up daemon daemon_ops status client \
 	      control rig node plug qemu job command output \
 	      console qmp chan loop ivshmem_server kernel initramfs probe \
 	      progress tsc util
-UBRIG_INIT_SRCS := guest-init guest-agent
+UBRIG_INIT_SRCS := guest-init guest-agent guest-absent
 
 UBRIG_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
-		-Wstrict-prototypes -Wmissing-prototypes -Wshadow -MMD -MP
+		-Wstrict-prototypes -Wmissing-prototypes -Wshadow -MMD -MP \
+		-Ilib/src
 UBRIG_CC ?= $(CC)
+
+# The library's fragment gives LIB_DIR and LIB_LIBS; at the top it came first.
+ifndef LIB_DIR
+default: ubrig
+include lib/lib.mk
+endif
 
 .PHONY: ubrig ubrig-clean
 ubrig: $(UBRIG_OUT)/ubrig $(UBRIG_OUT)/ubrig-init
@@ -27,8 +34,8 @@ $(UBRIG_OUT)/ubrig: $(UBRIG_SRCS:%=$(UBRIG_OBJ)/%.o) | $(UBRIG_OUT)
 	$(UBRIG_CC) $(LDFLAGS) -o $@ $^ -ljson-c
 
 # Every guest loads this, so it is small.
-$(UBRIG_OUT)/ubrig-init: $(UBRIG_INIT_SRCS:%=$(UBRIG_OBJ)/%.o) | $(UBRIG_OUT)
-	$(UBRIG_CC) $(LDFLAGS) -static -s -o $@ $^
+$(UBRIG_OUT)/ubrig-init: $(UBRIG_INIT_SRCS:%=$(UBRIG_OBJ)/%.o) $(LIB_DIR)/libub.a | $(UBRIG_OUT)
+	$(UBRIG_CC) $(LDFLAGS) -static -s -o $@ $^ $(LIB_LIBS)
 
 $(UBRIG_OBJ)/%.o: $(UBRIG_DIR)/%.c | $(UBRIG_OBJ)
 	$(UBRIG_CC) $(UBRIG_CFLAGS) $(CFLAGS) -c -o $@ $<

@@ -17,6 +17,7 @@
 
 /* Exit codes of ubrig itself, as timeout(1) has them. */
 #define EXIT_TIMEOUT	124
+#define EXIT_ABORT	134	/* of a command: bsp_abort(), which ends the job */
 #define EXIT_RIG	125	/* ubrig or a VM failed, not the command */
 
 struct buf {
