@@ -13,7 +13,7 @@ $(BUILD)/selftests/%: selftests/lib/%.c $(wildcard selftests/lib/*.h) $(LIB_DIR)
 	$(CC) $(CFLAGS) $(LIB_CFLAGS) -o $@ $< $(LIB_DIR)/libub.a $(LIB_LIBS) -lm
 
 # Members can be threads in these; what ThreadSanitizer sees nothing of otherwise.
-TSAN_TESTS := coll limits move nest reduce remap scope sync threads win
+TSAN_TESTS := coll limits move msg nest reduce remap scope sync threads win
 
 .PHONY: lib-tests check-lib san-tests tsan-tests check-lib-san
 lib-tests: $(LIB_TESTS)

@@ -142,12 +142,54 @@ static int places(struct ub_ctx *ctx, struct ub_scope *w)
 	return 0;
 }
 
+/*
+ * Windows of 6 GiB of which a few pages are touched: what is put, got and added at
+ * places around 2^31 and 2^32 is there, and at no place that is the same modulo 2^32.
+ */
+static int windows(struct ub_ctx *ctx, struct ub_scope *w)
+{
+	static const size_t at[] = {
+		BEYOND - 4, BEYOND + 8, 2 * BEYOND - 4, 2 * BEYOND + 16,
+		((size_t)6 << 30) - 8,
+	};
+	size_t bytes = (size_t)6 << 30, i;
+	uint64_t you = !ub_rank(w), put, got, old, *word;
+	struct ub_win *win;
+
+	(void)ctx;
+	T_CHECK(!ub_win_create(w, bytes, &win));
+	for (i = 0; i < 5; i++) {
+		put = at[i] * 3 + you;
+		T_CHECK(!ub_put(w, win, you, at[i], &put, sizeof(put)));
+	}
+	T_CHECK(ub_put(w, win, you, bytes - 7, &put, sizeof(put)) == -ERANGE);
+	T_CHECK(ub_get(w, win, you, SIZE_MAX - 3, &got, sizeof(got)) == -ERANGE);
+	T_CHECK(!ub_sync(w));
+	for (i = 0; i < 5; i++) {
+		T_CHECK(!ub_get(w, win, you, at[i], &got, sizeof(got)));
+		T_CHECK(!ub_sync(w));
+		T_CHECK(got == at[i] * 3 + you);
+		memcpy(&got, (char *)ub_win_base(win) + at[i], sizeof(got));
+		T_CHECK(got == at[i] * 3 + !you);
+	}
+	word = (uint64_t *)((char *)ub_win_base(win) + 16);
+	T_CHECK(!*word && !*(uint64_t *)((char *)ub_win_base(win) + 8));
+	T_CHECK(!ub_atomic(w, win, you, 2 * BEYOND + 16, 8, UB_ATOMIC_ADD, 5, 0, &old));
+	T_CHECK(old == at[3] * 3 + you);
+	T_CHECK(!ub_sync(w));
+	word = (uint64_t *)((char *)ub_win_base(win) + 2 * BEYOND + 16);
+	T_CHECK(*word == at[3] * 3 + !you + 5);
+	return 0;
+}
+
 int main(void)
 {
-	t_plan(4);
+	t_plan(5);
 	t_result(!t_run(2, NULL, bcast), "bcast of 2^31 bytes and more");
 	t_result(!t_run(2, NULL, allreduce), "allreduce of 2^31 elements and more");
 	t_result(!t_run(2, NULL, alltoallv), "alltoallv, and places beyond 2^32");
 	t_result(!t_run(2, NULL, places), "gatherv and others with places beyond 2^32");
+	t_bytes = (uint64_t)16 << 30;
+	t_result(!t_run(2, NULL, windows), "windows of 6 GiB");
 	return t_end();
 }
