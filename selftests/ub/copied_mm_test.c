@@ -126,7 +126,9 @@ TEST_F(mm, pinned)
 	ST(self->p, 1);
 	to.iov_base = &word;
 	EXPECT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1);
-	EXPECT_EQ(errno, EFAULT);
+	if (errno != ENOSYS) {	/* a kernel need not have it */
+		EXPECT_EQ(errno, EFAULT);
+	}
 	/* A shared futex; one within a process works by its address. */
 	EXPECT_EQ(syscall(SYS_futex, self->p, FUTEX_WAIT, LD((__u32 *)self->p),
 			  &(struct timespec){ 0, 1000 }, NULL, 0), -1);

@@ -8,6 +8,7 @@
  * an inner group's; then it is so within that group until its next sync. Who
  * loads a byte therefore knows its value: one reference memory is enough.
  * Seeds are fixed; a failure prints its own, UB_MODEL_SEED runs it alone.
+ * UB_MODEL_N: random programs (2000, with UB_LONG 20000).
  */
 #include "copied.h"
 
@@ -239,7 +240,9 @@ static int programs(struct rig *r, int first, int n)
 
 TEST_F_TIMEOUT(model, random_programs, 300)
 {
-	EXPECT_EQ(programs(&self->r, 1, getenv("UB_LONG") ? 20000 : 2000), 0);
+	const char *n = getenv("UB_MODEL_N");
+
+	EXPECT_EQ(programs(&self->r, 1, n ? atoi(n) : getenv("UB_LONG") ? 20000 : 2000), 0);
 }
 
 /* With hardly any memory, and answers that come late and in any order. */

@@ -70,6 +70,9 @@ splats()
 		sed 's/^/# /'
 }
 
+# since the machine came up
+seconds() { sed 's/[. ].*//' /proc/uptime; }
+
 echo "KTAP version 1"
 echo "1..$(($# + 2))"
 
@@ -120,11 +123,13 @@ for name; do
 	set_mark "$name"
 	status=0
 	load "$(detect_of "$name")" || status=1
+	began=$(seconds)
 	# A pipe would hide the status; busybox has no pipefail.
 	{ "$tests/${name}_test" 2>&1; echo "status $?"; } </dev/null |
 		sed -n -e 's/^status \([0-9]*\)$/# status \1/' -e 's/^/    /' -e p \
 			>"/tmp/ub-selftest.$$"
 	cat "/tmp/ub-selftest.$$"
+	echo "# $name: $(($(seconds) - began)) s"
 	grep -q '^    # status [04]$' "/tmp/ub-selftest.$$" || status=1
 	bad=$(splats)
 	[ -z "$bad" ] || { echo "$bad"; status=1; }

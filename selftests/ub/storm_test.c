@@ -36,6 +36,12 @@ static __u64 number(__u64 *r)
 	}
 }
 
+/* By memcpy(): else the compiler goes on with what a field was before. */
+static void spoil(void *arg, unsigned int word, __u32 value)
+{
+	memcpy((__u32 *)arg + word, &value, sizeof(value));
+}
+
 static __u64 some_gva(struct pool *p, __u64 *r)
 {
 	__u64 gva = p->win[roll(r) % WINS].out_desc.gva;
@@ -69,7 +75,7 @@ static void do_window(struct pool *p, __u64 *r, int fd)
 		break;
 	default:
 		if (roll(r) % 8 == 0)
-			((__u64 *)&c.out_desc)[roll(r) % 8] ^= number(r);
+			spoil(&c.out_desc, roll(r) % 16, number(r));
 		win_attach(fd, &c, 1 + roll(r) % 7);
 	}
 }
@@ -148,7 +154,7 @@ static void do_group(struct pool *p, __u64 *r, int fd, struct member *m)
 		return;
 	}
 	if (roll(r) % 16 == 0)
-		((__u32 *)&gc)[2 + roll(r) % 20] = number(r);
+		spoil(&gc, 2 + roll(r) % 20, number(r));
 	/* no wait without an end: nobody else may ever come */
 	if (gc.timeout > in_ms(50))
 		gc.timeout = in_ms(20);
