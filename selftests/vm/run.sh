@@ -67,8 +67,8 @@ run()
 	esac
 
 	# shellcheck disable=SC2086 # words
-	$ubrig run -n "$nodes" --tag-output --timeout "$seconds" "$@" ${UB_VM_RIG-} -- \
-		${UB_VM_WRAP-} "${words[@]}" </dev/null >"$tmp/out" 2>"$tmp/err"
+	{ time $ubrig run -n "$nodes" --tag-output --timeout "$seconds" "$@" ${UB_VM_RIG-} -- \
+		${UB_VM_WRAP-} "${words[@]}" </dev/null >"$tmp/out" 2>"$tmp/err"; } 2>"$tmp/time"
 	rc=$?
 	echo "    KTAP version 1"
 	echo "    1..$nodes"
@@ -80,6 +80,7 @@ run()
 		echo "    $verdict $((i + 1)) n$i"
 	done
 	sed 's/^/# /' "$tmp/err"
+	echo "# $name: $(cat "$tmp/time")"
 	case $rc in
 	0|4)	;;
 	124)	bad="$bad, not ended after $seconds s" ;;
@@ -98,6 +99,7 @@ run()
 	fi
 }
 
+TIMEFORMAT='%0R s, of CPUs %0U s and %0S s'
 count=0
 failed=0
 mapfile -t lines < <(rows "$@")
