@@ -9,9 +9,12 @@
 # usage: run.sh kasan|kcsan [PART...]	(packages: .ci/setup debug)
 #	kernel	only build it and the modules, which all parts do first
 #	kunit	our KUnit suites
-#	ub	selftests/ub, fail-nth with it
+#	slice	the programs of selftests/ub that find most in little time
+#	ub	all of selftests/ub, fail-nth with it
+#	vm	the lines of selftests/vm/tests, or those of UB_DEBUG_LINES
+#	plug	selftests/vm/plug.sh
 #	hostile	selftests/vm/hostile.sh
-#	vm	lines of selftests/vm/tests; all of them with UB_LONG, else $short
+# Without PART: kasan: kunit and slice, with UB_LONG kunit and all from ub on; kcsan: ub.
 
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
@@ -21,8 +24,11 @@ shift
 out=$top/build/debug/$kind
 sum=.ci/ktap-sum
 
-# A boot under KASAN takes some 20 s of an emulated CPU: these have few.
-short="ub-two ubfab header ub-refused"
+slice=(uapi netlink window mmap xfer group made event life storm scribble lives two_nodes)
+
+# The kernel is some five times slower, and nobody is to be taken for dead for that.
+export UB_CALM_MS=${UB_CALM_MS:-20000} UB_DETECT_MS=${UB_DETECT_MS:-3000}
+export UB_MODEL_N=${UB_MODEL_N:-200} UB_EVERY=${UB_EVERY:-20}
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -30,10 +36,15 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 case $kind in
-kasan)	[ $# -gt 0 ] || set -- kunit ub vm hostile ;;
-kcsan)	[ $# -gt 0 ] || set -- ub ;;
-*)	sed -n '4,16s/^# \{0,1\}//p' "$0"; exit 2 ;;
+kasan)	parts="kunit slice"
+	[ -z "${UB_LONG-}" ] || parts="kunit ub vm plug hostile" ;;
+kcsan)	parts=ub ;;
+*)	sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
+# shellcheck disable=SC2086 # words
+[ $# -gt 0 ] || set -- $parts
+# All programs, but none for long.
+unset UB_LONG
 
 count=0
 failed=0
@@ -65,26 +76,28 @@ guest()
 	result "$name" $rc
 }
 
-# The same tests as the VM lane, all but those of the guest above.
-vm()
+# programs SECONDS NAME...: of selftests/ub, on loop nodes
+programs()
 {
-	local rc names=$short
-	[ -z "${UB_LONG-}" ] || names=$(awk '!/^#/ && NF && $1 != "ub-loop" && $1 !~ /\+/ { print $1 }' selftests/vm/tests)
-	# shellcheck disable=SC2086 # words
-	UB_VM_RIG="--kernel-dir $kernel --modules $out/kernel --mem 1024 --boot-timeout 600" \
-		UB_VM_WRAP=$top/selftests/debug/leaks.sh \
-		selftests/vm/run.sh $names >"$tmp/out" 2>&1
-	rc=$?
-	result "vm" $rc
+	local seconds=$1
+	shift
+	guest "$part" "$seconds" selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
+		"$out/kernel/ub.ko" "$@"
 }
 
-hostile()
+# rigs PROGRAM...: one that boots VMs itself
+rigs()
 {
-	local rc
-	UB_VM_RIG="--kernel-dir $kernel --modules $out/kernel --mem 1024" \
-		selftests/vm/hostile.sh >"$tmp/out" 2>&1
-	rc=$?
-	result "hostile" $rc
+	UB_VM_RIG="--kernel-dir $kernel --modules $out/kernel --mem 1024 --boot-timeout 600" \
+		UB_VM_WRAP=$top/selftests/debug/leaks.sh UB_VM_SLOW=4 "$@" >"$tmp/out" 2>&1
+	result "$part" $?
+}
+
+# All lines, or those of UB_DEBUG_LINES, but the one that is the part ub.
+lines()
+{
+	[ -z "${UB_DEBUG_LINES-}" ] || { xargs -n 1 <<<"$UB_DEBUG_LINES"; return; }
+	awk '!/^#/ && NF && $1 != "ub-loop" && $1 !~ /\+/ { print $1 }' selftests/vm/tests
 }
 
 echo "KTAP version 1"
@@ -110,14 +123,18 @@ result "modules" $rc
 [ $rc = 0 ] || exit 1
 
 for part; do
+	began=$SECONDS
 	case $part in
 	kernel)	;;
 	kunit)	guest kunit 300 selftests/debug/kunit.sh "$kernel" "$out/kernel" ;;
-	ub)	guest ub 2000 env UB_CALM_MS=20000 UB_DETECT_MS=3000 \
-			selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
-			"$out/kernel/ub.ko" failnth all ;;
-	vm)	vm ;;
-	hostile) hostile ;;
+	slice)	programs 1200 "${slice[@]}" ;;
+	ub)	programs 3000 failnth all ;;
+	vm)	mapfile -t names < <(lines)
+		rigs selftests/vm/run.sh "${names[@]}" ;;
+	plug)	rigs selftests/vm/plug.sh ;;
+	hostile) rigs selftests/vm/hostile.sh ;;
+	*)	echo "no part '$part'" >"$tmp/out"; result "$part" 1 ;;
 	esac
+	echo "# $part: $((SECONDS - began)) s"
 done
 exit $failed

@@ -366,7 +366,7 @@ TEST_F(barrier, one_thread_at_a_time)
 	struct member *a = &self->m[0], *b = &self->m[1], second = *a;
 
 	member_start(a, step_barrier);
-	sleep_ms(100);
+	member_asleep(a);
 	EXPECT_EQ(step_barrier(&second), -EBUSY);
 	EXPECT_EQ(barrier(&second, UB_BARRIER_WAIT, 0, 0, in_ms(10)), -EBUSY);
 	EXPECT_EQ(group_destroy(a->fd, a->group), -EBUSY);

@@ -448,7 +448,7 @@ TEST_F(control, format_under_a_barrier)
 	}
 	ASSERT_EQ(members_run(m, 2, step_create), 0);
 	member_start(&m[0], step_barrier);
-	sleep_ms(50);
+	member_asleep(&m[0]);
 	EXPECT_EQ(format(nl, self->minor[0], true), 0);
 	EXPECT_EQ(member_join(&m[0]), -ESHUTDOWN);
 }

@@ -125,7 +125,7 @@ TEST_F(fail, waiter_on_the_killed_node)
 	struct member *m = self->m;
 
 	member_start(&m[3], step_barrier);
-	sleep_ms(50);
+	member_asleep(&m[3]);
 	ASSERT_EQ(kill_node(self->extra[3]), 0);
 	EXPECT_EQ(member_join(&m[3]), -ESHUTDOWN);
 	EXPECT_LT(m[3].took, SEC);

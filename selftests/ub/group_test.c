@@ -126,7 +126,7 @@ TEST_F(group, index_taken)
 
 	a->gc = world_arg(self->key, 2, 0, 10000);
 	member_start(a, step_create);
-	sleep_ms(100);
+	member_asleep(a);
 	b->gc = world_arg(self->key, 2, 0, 10000);
 	EXPECT_EQ(step_create(b), -EEXIST);
 	EXPECT_EQ(b->gc.out_clash.node, 0);
@@ -147,7 +147,7 @@ TEST_F(group, members_must_agree)
 
 	a->gc = world_arg(self->key, 2, 0, 10000);
 	member_start(a, step_create);
-	sleep_ms(100);
+	member_asleep(a);
 	b->gc = world_arg(self->key, 3, 1, 10000);
 	EXPECT_EQ(step_create(b), -EINVAL);
 	b->gc = world_arg(self->key, 2, 1, 10000);
@@ -288,11 +288,11 @@ TEST_F(group, next_world_of_another_size)
 	ASSERT_EQ(group_destroy(m[0].fd, m[0].group), 0);
 	m[0].gc = world_arg(self->key, 2, 0, 10000);
 	member_start(&m[0], step_create);
-	sleep_ms(100);
+	member_asleep(&m[0]);
 	ASSERT_EQ(group_destroy(m[1].fd, m[1].group), 0);
 	m[1].gc = world_arg(self->key, 2, 1, 10000);
 	member_start(&m[1], step_create);
-	sleep_ms(100);
+	member_asleep(&m[1]);
 	ASSERT_EQ(group_destroy(m[2].fd, old), 0);
 	ret = member_join(&m[0]);
 	EXPECT_EQ(ret, 0);

@@ -95,7 +95,7 @@ TEST_F(life, closed_by_another_thread)
 		m[i].gc = world_arg(key, 2, i, 5000);
 	ASSERT_EQ(members_run(m, 2, step_create), 0);
 	member_start(&m[0], step_barrier);
-	sleep_ms(50);
+	member_asleep(&m[0]);
 	close(m[0].fd);
 	sleep_ms(50);
 	/* The call goes on until the barrier ends, then the file goes. */
@@ -320,7 +320,7 @@ TEST_F(life, killed_in_creation)
 	sleep_ms(100);
 	m[0].gc = world_arg(o->key, 3, 0, 8000);
 	member_start(&m[0], step_create);
-	sleep_ms(100);
+	member_asleep(&m[0]);
 	start = now();
 	kill(pid, SIGKILL);
 	EXPECT_EQ(reap(pid), 128 + SIGKILL);

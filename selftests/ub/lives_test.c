@@ -212,7 +212,7 @@ TEST_F(lives, two_threads_in_one_barrier)
 	ASSERT_EQ(world_open(m, 2, NODES), 0);
 	for (i = 0; i < 20; i++) {
 		member_start(&m[0], step_wait_long);
-		sleep_ms(5);
+		member_asleep(&m[0]);
 		second = m[0];
 		EXPECT_EQ(step_barrier(&second), -EBUSY);
 		EXPECT_EQ(group_destroy(second.fd, second.group), -EBUSY);

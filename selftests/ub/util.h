@@ -29,6 +29,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,6 +228,7 @@ static inline int xfer(int fd, __u32 op, __u64 gva, void *addr, __u64 length,
  */
 struct member {
 	pthread_t thread;
+	pid_t tid;
 	int (*step)(struct member *m);
 	int fd;
 	int index;
@@ -245,6 +247,7 @@ static inline void *member_main(void *arg)
 	struct member *m = arg;
 	__u64 start = now();
 
+	ST(&m->tid, syscall(SYS_gettid));
 	m->ret = m->step(m);
 	m->took = now() - start;
 	return NULL;
@@ -254,8 +257,26 @@ static inline void member_start(struct member *m, int (*step)(struct member *m))
 {
 	m->step = step;
 	m->ret = 1;
+	m->tid = 0;
 	if (pthread_create(&m->thread, NULL, member_main, m))
 		abort();
+}
+
+/* Until it sleeps in an ioctl, however late it gets a CPU. */
+static inline void member_asleep(struct member *m)
+{
+	__u64 end = in_ms(20000);
+	char path[48], nr[24];
+	int fd, n;
+
+	do {
+		sleep_ms(2);
+		snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", LD(&m->tid));
+		fd = open(path, O_RDONLY);
+		n = read(fd, nr, sizeof(nr) - 1);
+		close(fd);
+		nr[n < 0 ? 0 : n] = '\0';
+	} while ((*nr == 'r' || atoi(nr) != SYS_ioctl || !LD(&m->tid)) && now() < end);
 }
 
 static inline int member_join(struct member *m)

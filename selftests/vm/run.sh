@@ -13,7 +13,7 @@
 # usage: run.sh [NAME...]	only these lines; without, those with a "+" only
 #				with UB_LONG=1
 #	UB_VM_RIG	more words for ubrig, UB_VM_WRAP a program that runs the
-#			programs
+#			programs, UB_VM_SLOW how many times as long they may take
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -56,7 +56,7 @@ node_result()
 # run NAME NODES SECONDS PROGRAM UBRIG-ARGUMENT...
 run()
 {
-	local name=$1 nodes=$2 seconds=$3 words i rc bad='' skipped=yes
+	local name=$1 nodes=$2 seconds=$(($3 * ${UB_VM_SLOW:-1})) words i rc bad='' skipped=yes
 
 	IFS=, read -ra words <<<"$4"
 	shift 4
