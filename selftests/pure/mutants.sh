@@ -53,6 +53,7 @@ judge() { # name program objects..
 	name=$1
 	program=$2
 	shift 2
+	# shellcheck disable=SC2048 # words
 	if ! $cc -o "$out/$name" $* 2> "$out/$name.log"; then
 		report 1 "$name" "does not link"
 		return

@@ -9,8 +9,7 @@
  * accepts it when all bytes beyond what it knows are zero, a kernel that knows more
  * takes missing fields as zero. Fields named out_* are written; nothing else is, and
  * nothing on error unless said so. Reserved fields and unknown flag bits must be zero.
- * Pointers are __u64. Times are absolute, CLOCK_MONOTONIC, in ns; UB_FOREVER never
- * ends.
+ * Pointers are __u64. Times are absolute, CLOCK_MONOTONIC, in ns; UB_FOREVER: none.
  *
  * mmap(fd, gva): the file offset is the global address. MAP_SHARED only. Errors: EINVAL
  * not shared, or no window address; EACCES rights, or executable; ENOENT, ESTALE,
@@ -22,8 +21,7 @@
  * --------------------------------
  *	ENOTTY		unknown command
  *	E2BIG		size above a page, or bytes set beyond what is known
- *	EINVAL		size too small, unknown flag, reserved field set, or
- *			a wrong value
+ *	EINVAL		size too small, unknown flag, reserved field set, wrong value
  *	EFAULT		a pointer does not lead to memory
  *	EPERM		the caller is not the process that opened the file, or
  *			has executed another program since (not of INFO)
@@ -35,12 +33,10 @@
  * ---------------------------------------------------------------
  *	ENOENT		no such window, group, attachment or node
  *	EACCES		token or rights do not allow it
- *	EOVERFLOW	an address or length passes the end of its range; the
- *			epochs of a group are used up
+ *	EOVERFLOW	an address or length passes the end of its range; no epochs left
  *	ESTALE		window, node or member of a former generation or life
  *	EBUSY		the object is in use, or driven by another thread
- *	EOWNERDEAD	a peer node or member is lost; the window or group is not
- *			coming back
+ *	EOWNERDEAD	a peer node or member is lost; the window or group stays lost
  *	ETIMEDOUT	the time given has passed; nothing was lost, call again
  *	ENOMEM, ENOSPC	memory of the kernel; of the node's slice, or a slot
  */
@@ -344,10 +340,9 @@ struct ub_shape {
  * ETIMEDOUT a former group of @key was not gone by then, or words are spoilt;
  * ESTALE the others had given this member up; EOPNOTSUPP BASE without test hooks,
  * USER_DRIVER without UB_CAP_USER_BARRIER.
- * With UB_GROUP_ABSENT, which a launcher gives for a process that ended, this
- * member of a world is lost at once (UB_REASON_EXIT), and nobody waits for it.
- * EEXIST: it has been there, and needs nobody to say so. It does not wait itself,
- * and returns 0 with @out_group, which keeps the others told until it is destroyed.
+ * With UB_GROUP_ABSENT, of a launcher for a process that ended, this member of a world
+ * is lost at once (UB_REASON_EXIT); EEXIST: it has been there. 0 comes without a wait,
+ * with @out_group, which keeps the others told until it is destroyed.
  * With EOWNERDEAD @out_group is valid: it may be shrunk and must be destroyed;
  * with any other error the member has left.
  */
