@@ -11,6 +11,25 @@
 extern "C" {
 #endif
 
+/* ---- a lost member that still runs ---- */
+/**
+ * ub_win_move() - bring a window out of the reach of lost members
+ * @s: collective over it: what ub_shrink() made of the window's scope
+ * @win: the window, of a scope that has lost members. Nobody uses it meanwhile
+ *
+ * A node that only stood still may run on before it finds that it is fenced, and
+ * store into what it had mapped. This gives each survivor's part other memory, with
+ * the bytes copied, behind the same addresses; what the lost one stores afterwards
+ * nobody sees, what it stored before is copied. Where nobody lost can store, as on
+ * the host back end, it is a barrier. Parts of the lost stay lost.
+ *
+ * Return: 0 to all members, or to none; -EOWNERDEAD another one was lost: shrink
+ * again, then call it again before the window is used; -ENOSPC no room for a second
+ * copy of a part, and -EINVAL a member is not of the window's scope: some parts may
+ * have moved and not be attached.
+ */
+UB_API int ub_win_move(struct ub_scope *s, struct ub_win *win);
+
 /* ---- windows with a mirror ---- */
 /*
  * What a mirrored window holds at a ub_checkpoint() is kept twice: by each member

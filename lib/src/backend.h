@@ -29,6 +29,9 @@
  * @win_alloc: own memory of a window
  * @win_describe: what peers need, into a mailbox slot
  * @win_attach: reach the memory of @rank that described itself by @mail
+ * @win_move: the own part gets other memory, at the same address; the others'
+ *	mappings of it end until @win_again. NULL: the lost reach nothing
+ * @win_again: as @win_attach, of a part that moved and is mapped
  * @win_free: give all of it back; @used: peers may still use the own part
  * @win_room: bytes that a member may take for buffers of the library's own
  * @put: copy to @rank's memory; NULL: by the CPU, through the mapping. All three
@@ -54,6 +57,8 @@ struct ub_backend {
 	int (*win_alloc)(struct ub_win *w, size_t bytes);
 	void (*win_describe)(struct ub_win *w, void *mail);
 	int (*win_attach)(struct ub_win *w, uint32_t rank, const void *mail);
+	int (*win_move)(struct ub_win *w);
+	int (*win_again)(struct ub_win *w, uint32_t rank, const void *mail);
 	void (*win_free)(struct ub_win *w, bool used);
 	uint64_t (*win_room)(struct ub_ctx *ctx);
 	int (*put)(struct ub_win *w, uint32_t rank, size_t off, const void *src,

@@ -17,11 +17,6 @@
 #define UB_DEV_PATH	"/dev/ubfab0"
 #define UB_DEV_LOOK_NS	100000000ULL
 
-static struct ub_dev *dev_of(const struct ub_scope *s)
-{
-	return s->ctx->priv;
-}
-
 /* The library installs no handlers, so it must not end calls for others'. */
 int ub_dev_call(struct ub_dev *d, unsigned long cmd, void *arg)
 {
@@ -125,8 +120,8 @@ static int create_error(struct ub_scope *s, const struct ub_group_create *a,
 		return ub_fail(err,
 			       "%s: %u members; this fabric has groups of up to %u, with %u flag lines",
 			       s->level_name, s->n,
-			       dev_of(s)->info.out_max_members,
-			       dev_of(s)->info.out_max_lines);
+			       ub_dev_of(s)->info.out_max_members,
+			       ub_dev_of(s)->info.out_max_lines);
 	case -ENOSPC:
 		return ub_fail(err,
 			       "%s: the fabric has no room for another group; leave scopes with ub_scope_exit()",
@@ -141,7 +136,7 @@ static int create_error(struct ub_scope *s, const struct ub_group_create *a,
 static int attach_group(struct ub_scope *s, uint64_t offset, uint64_t size,
 			uint64_t epoch, const struct ub_member *table)
 {
-	struct ub_dev *d = dev_of(s);
+	struct ub_dev *d = ub_dev_of(s);
 	struct ub_grp g;
 	uint32_t i;
 	void *p;
@@ -187,7 +182,7 @@ static int verdict_of(struct ub_scope *s)
 
 static int dev_group_create(struct ub_scope *s, const uint64_t key[2])
 {
-	struct ub_dev *d = dev_of(s);
+	struct ub_dev *d = ub_dev_of(s);
 	struct ub_member *table = calloc(s->n, sizeof(*table));
 	int ms = s->outer || s->timeout_ms > s->ctx->start_ms ?
 		 s->timeout_ms : s->ctx->start_ms;
@@ -251,7 +246,7 @@ static int dev_absent(struct ub_ctx *ctx, int rank)
 static void dev_group_leave(struct ub_scope *s)
 {
 	munmap(s->map, s->map_size);
-	destroy(dev_of(s), s->handle);
+	destroy(ub_dev_of(s), s->handle);
 }
 
 /* Survivors are members of @old, in its order: who is who by the tables. */
@@ -271,7 +266,7 @@ static void match(struct ub_scope *s, const struct ub_scope *old,
 
 static int dev_group_shrink(struct ub_scope *old, struct ub_scope **out)
 {
-	struct ub_dev *d = dev_of(old);
+	struct ub_dev *d = ub_dev_of(old);
 	struct ub_member *table = calloc(old->n, sizeof(*table));
 	struct ub_group_shrink a = {
 		.size = sizeof(a),
@@ -321,7 +316,7 @@ static int dev_await(struct ub_scope *s, uint32_t flags, uint64_t deadline)
 		.group = s->handle,
 		.timeout = deadline,
 	};
-	int err = ub_dev_call(dev_of(s), UB_IOC_BARRIER, &a);
+	int err = ub_dev_call(ub_dev_of(s), UB_IOC_BARRIER, &a);
 
 	switch (err) {
 	case -EINVAL:
@@ -381,7 +376,7 @@ static int dev_arrive(struct ub_scope *s, uint32_t op, uint64_t value,
 		.value = value,
 		.last = last,
 	};
-	int err = ub_dev_call(dev_of(s), UB_IOC_BARRIER, &a);
+	int err = ub_dev_call(ub_dev_of(s), UB_IOC_BARRIER, &a);
 
 	if (err == -EOWNERDEAD && !ub_bar_verdict(&s->bar, UB_EPOCH_MAX))
 		return -EPROTO;
@@ -399,7 +394,7 @@ static void dev_kick(struct ub_scope *s)
 
 	for (i = 0; i < s->n; i++) {
 		if (ub_ld(&s->bar.g.line[i].sleeping)) {
-			ub_dev_call(dev_of(s), UB_IOC_KICK, &id);
+			ub_dev_call(ub_dev_of(s), UB_IOC_KICK, &id);
 			return;
 		}
 	}
@@ -409,146 +404,6 @@ static void dev_kick(struct ub_scope *s)
 static void dev_look(struct ub_scope *s)
 {
 	s->look = ub_now() + UB_DEV_LOOK_NS;
-}
-
-/* ---- windows ---- */
-
-struct dev_desc {
-	struct ub_win_desc desc;
-	uint64_t token[2];
-};
-
-_Static_assert(sizeof(struct dev_desc) <= UB_WIN_MAIL, "fits a mailbox");
-
-static void *map_window(struct ub_win *w, uint64_t gva, uint64_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       dev_of(w->scope)->fd, gva);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static int dev_win_alloc(struct ub_win *w, size_t bytes)
-{
-	struct ub_dev *d = dev_of(w->scope);
-	struct ub_win_create *a;
-	uint32_t me = w->scope->rank;
-	int err;
-
-	w->size[me] = bytes;
-	if (!bytes)
-		return 0;
-	a = calloc(1, sizeof(*a));
-	if (!a)
-		return ub_fail(-ENOMEM, "no memory");
-	a->size = sizeof(*a);
-	a->length = bytes;
-	a->rights = UB_WIN_RIGHTS;
-	err = ub_dev_call(d, UB_IOC_WIN_CREATE, a);
-	if (err) {
-		struct ub_info now = { .size = sizeof(now) };
-
-		free(a);
-		ub_dev_call(d, UB_IOC_INFO, &now);
-		return ub_fail(err,
-			       "a window of %zu bytes on node %u: %s; %llu of %llu bytes of its slice are free",
-			       bytes,
-			       d->info.out_node, strerror(-err),
-			       (unsigned long long)now.out_free,
-			       (unsigned long long)now.out_slice);
-	}
-	w->own = a;
-	w->handle[me] = a->out_desc.gva;
-	w->peer[me] = map_window(w, a->out_desc.gva, bytes);
-	if (!w->peer[me])
-		return ub_fail(-errno, "%s: cannot map the own window: %s", d->path,
-			       strerror(errno));
-	return 0;
-}
-
-static void dev_win_describe(struct ub_win *w, void *mail)
-{
-	const struct ub_win_create *a = w->own;
-	struct dev_desc m = { 0 };
-
-	if (a) {
-		m.desc = a->out_desc;
-		m.token[0] = a->out_token[0];
-		m.token[1] = a->out_token[1];
-	}
-	memcpy(mail, &m, sizeof(m));
-}
-
-static int dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
-{
-	struct ub_scope *s = w->scope;
-	struct ub_win_attach a = { .size = sizeof(a), .rights = UB_WIN_RIGHTS };
-	struct dev_desc m;
-	int err;
-
-	memcpy(&m, mail, sizeof(m));
-	if (!m.desc.length)
-		return 0;
-	a.desc = m.desc;
-	a.token[0] = m.token[0];
-	a.token[1] = m.token[1];
-	err = ub_dev_call(dev_of(s), UB_IOC_WIN_ATTACH, &a);
-	/* Nobody frees a window alone: its process has ended. */
-	if (err == -ESTALE)
-		err = -EOWNERDEAD;
-	if (err && err != -EEXIST)
-		return ub_fail(err,
-			       "%s: cannot attach the window of rank %u (node %u): %s",
-			       s->level_name, rank, s->node[rank],
-			       strerror(-err));
-	w->handle[rank] = m.desc.gva;
-	w->size[rank] = m.desc.length;
-	w->peer[rank] = map_window(w, m.desc.gva, m.desc.length);
-	if (!w->peer[rank])
-		return ub_fail(errno == ESTALE ? -EOWNERDEAD : -errno,
-			       "%s: cannot map the window of rank %u (node %u): %s",
-			       s->level_name, rank, s->node[rank],
-			       strerror(errno));
-	return 0;
-}
-
-static void dev_win_free(struct ub_win *w, bool used)
-{
-	struct ub_dev *d = dev_of(w->scope);
-	uint32_t me = w->scope->rank, i;
-
-	for (i = 0; i < w->scope->n; i++) {
-		struct ub_win_detach a = { .size = sizeof(a), .gva = w->handle[i] };
-
-		if (w->peer[i])
-			munmap(w->peer[i], w->size[i]);
-		if (i != me && w->handle[i])
-			ub_dev_call(d, UB_IOC_WIN_DETACH, &a);
-	}
-	/* What others may still map goes when the device is closed. */
-	if (w->own && !used) {
-		const struct ub_win_create *c = w->own;
-		struct ub_win_id id = {
-			.size = sizeof(id), .window = c->out_desc.window,
-		};
-
-		ub_dev_call(d, UB_IOC_WIN_DESTROY, &id);
-	}
-	free(w->own);
-}
-
-/* Real memory of the node, shared by its lanes and by other jobs. */
-#define UB_DEV_BUFFERS	(8ULL << 20)
-
-static uint64_t dev_win_room(struct ub_ctx *ctx)
-{
-	struct ub_info now = { .size = sizeof(now) };
-	uint64_t room;
-
-	if (ub_dev_call(ctx->priv, UB_IOC_INFO, &now))
-		return 0;
-	room = now.out_free / 16;
-	return room < UB_DEV_BUFFERS ? room : UB_DEV_BUFFERS;
 }
 
 /* ---- CPUs ---- */
@@ -580,11 +435,13 @@ const struct ub_backend ub_backend_dev = {
 	.test = dev_test,
 	.kick = dev_kick,
 	.look = dev_look,
-	.win_alloc = dev_win_alloc,
-	.win_describe = dev_win_describe,
-	.win_attach = dev_win_attach,
-	.win_free = dev_win_free,
-	.win_room = dev_win_room,
+	.win_alloc = ub_dev_win_alloc,
+	.win_describe = ub_dev_win_describe,
+	.win_attach = ub_dev_win_attach,
+	.win_move = ub_dev_win_move,
+	.win_again = ub_dev_win_again,
+	.win_free = ub_dev_win_free,
+	.win_room = ub_dev_win_room,
 	.put = ub_dev_put,
 	.get = ub_dev_get,
 	.atomic = ub_dev_atomic,

@@ -17,6 +17,11 @@ struct ub_dev {
 	struct ub_info info;
 };
 
+static inline struct ub_dev *ub_dev_of(const struct ub_scope *s)
+{
+	return s->ctx->priv;
+}
+
 /** ub_dev_call() - an ioctl, again after EINTR; 0 or a negative errno */
 int ub_dev_call(struct ub_dev *d, unsigned long cmd, void *arg);
 
@@ -28,5 +33,14 @@ int ub_dev_get(struct ub_win *w, uint32_t rank, size_t off, void *dst,
 int ub_dev_atomic(struct ub_win *w, uint32_t rank, size_t off, int width,
 		  enum ub_atomic_op what, uint64_t operand, uint64_t compare,
 		  uint64_t *old);
+
+/* dev_win.c, likewise */
+int ub_dev_win_alloc(struct ub_win *w, size_t bytes);
+void ub_dev_win_describe(struct ub_win *w, void *mail);
+int ub_dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail);
+int ub_dev_win_move(struct ub_win *w);
+int ub_dev_win_again(struct ub_win *w, uint32_t rank, const void *mail);
+void ub_dev_win_free(struct ub_win *w, bool used);
+uint64_t ub_dev_win_room(struct ub_ctx *ctx);
 
 #endif /* UB_DEV_H */
