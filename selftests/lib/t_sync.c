@@ -107,7 +107,7 @@ static int uneven(struct ub_ctx *ctx, struct ub_scope *w)
 	long i;
 
 	(void)ctx;
-	for (i = 0; i < 2000; i++) {
+	for (i = 0; i < syncs / 50; i++) {
 		int r = rand_r(&seed) % 400;
 
 		if (!r)

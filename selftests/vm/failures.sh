@@ -63,6 +63,19 @@ t_boot_again()
 	u boot 2 && u exec --timeout 60 all -- "$heat" --n 64 --cols 64 --inner 5 --outer 10 --check
 }
 
+# What is missed only after its time for starting would end by the time-out.
+t_fails_before_it_begins()
+{
+	local rc
+	u exec --tag-output --timeout 100 all -- sh -c \
+		"[ \$UB_RANK != 1 ] || exit 3; UB_START_MS=600000 exec $heat --n 64" >"$log" 2>&1
+	rc=$?
+	[ $rc != 124 ] && [ "$(grep -c 'rank 1 .*lost' "$log")" = 3 ] && t_heat && return
+	echo "status $rc"
+	cat "$log"
+	return 1
+}
+
 t_process_killed()
 {
 	begin 60 && sleep 1 && u exec 1 -- pkill -9 -x survive || return
@@ -114,7 +127,7 @@ t_heat()
 t_kernels_stayed_silent() { silent 0 1 2 3; }
 }
 
-all="up killed boot_again process_killed frozen_for_half_the_time"
+all="up fails_before_it_begins killed boot_again process_killed frozen_for_half_the_time"
 all="$all paused_is_fenced_and_refused two_die all_die_and_start_again kernels_stayed_silent"
 [ $# -gt 0 ] && all="up $*"
 # shellcheck disable=SC2086 # words

@@ -14,11 +14,13 @@ cd "$here/../.." || exit 1
 
 nodes=8
 export T_DEVICE=/dev/ubfab%d
+# Eight ranks share the guest's CPUs: a barrier is some milliseconds there.
+export T_SYNCS=${T_SYNCS:-500}
 
 t_load()
 {
 	local i
-	insmod "${UB_MODULES:-kernel}/ub.ko" loop_nodes=$nodes detect_ms=5000 || return
+	insmod "${UB_MODULES:-kernel}/ub.ko" loop_nodes=$nodes detect_ms=5000 test_hooks=1 || return
 	for ((i = 0; i < 100; i++)); do
 		[ -c /dev/ubfab$((nodes - 1)) ] && return
 		sleep 0.1
