@@ -55,10 +55,13 @@ int ub_member_index(struct ub_fabric *f, u32 node, u64 incarnation)
 
 	for (i = 0; i < f->geo.max_nodes; i++) {
 		struct ub_node_view v;
+		bool valid = ub_member_view(f, i, &v);
 
-		if (!ub_member_view(f, i, &v) || UB_NODE_ID(v.word) != node)
+		if (UB_NODE_STATE(v.word) == UB_NODE_EMPTY ||
+		    UB_NODE_ID(v.word) != node)
 			continue;
-		if (v.incarnation == incarnation && v.current_gen &&
+		/* One that is just changing was that node's, too. */
+		if (valid && v.incarnation == incarnation && v.current_gen &&
 		    UB_NODE_STATE(v.word) != UB_NODE_CLAIMING)
 			return i;
 		err = -ESTALE;

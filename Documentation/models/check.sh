@@ -42,6 +42,9 @@ pass safety group N=4 FAULTS=1
 pass safety shrink N=3 FAULTS=1
 pass safety shrink N=4 FAULTS=2
 pass loop   shrink N=4 FAULTS=1
+pass safety heirs N=3 FAULTS=1
+pass safety heirs N=4 FAULTS=2
+pass safety window CRASHES=1
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_HINT_CLEARED
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_HINT_STORE
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_NO_RING
@@ -79,6 +82,12 @@ fail safety shrink N=4 FAULTS=1 BUG_FENCE_SHRINKING
 fail safety shrink N=4 FAULTS=1 BUG_SHRINK_FENCED
 fail safety shrink N=4 FAULTS=1 BUG_NOT_FINAL
 fail safety shrink N=4 FAULTS=2 BUG_VERDICT_STORE
+fail safety heirs N=3 FAULTS=0 BUG_NO_HEIRS
+fail safety heirs N=4 FAULTS=1 BUG_HEIR_OF_HEIR
+fail safety window CRASHES=0 BUG_EVEN
+fail safety window CRASHES=0 BUG_ONE_BEAT
+fail safety window CRASHES=1 BUG_LIFE_FORGETS
+fail safety window CRASHES=1 BUG_MOVE_LATE
 '
 
 long='
@@ -92,7 +101,10 @@ pass safety verdict N=4 FAULTS=2 FLAGS FAULTY=12
 pass safety verdict N=4 FAULTS=2 FLAGS FAULTY=10
 pass safety group N=4 FAULTS=2
 pass safety group N=4 TIMEOUTS=2
+pass safety group N=4 FAULTS=1 TIMEOUTS=1
 pass safety shrink N=5 FAULTS=2
+pass safety heirs N=5 FAULTS=2
+pass safety window CRASHES=1 ATTACHES=4
 part bits   barrier N=4 EPOCHS=2 FAULTS=1
 '
 

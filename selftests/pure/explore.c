@@ -114,6 +114,8 @@ static const struct program programs[] = {
 	{ "join1", JOIN, .n = 1, .switches = 1, .crashes = 1, .random = 2 },
 	{ "join2", JOIN, .n = 2, .switches = 0, .crashes = 1, .random = 2 },
 	{ "join3", JOIN, .n = 3, .switches = 0, .crashes = 1, .random = 2 },
+	{ "join-after", JOIN, .n = 2, .lives = 1, .switches = 1, .crashes = 0,
+	  .random = 2 },
 	{ "join-same", JOIN, .n = 2, .suspect = 1, .switches = 0, .crashes = 1,
 	  .random = 2 },
 	{ "heirs4", HEIRS, .n = 4, .switches = 0, .crashes = 1,

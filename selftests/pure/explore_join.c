@@ -3,14 +3,14 @@
  * The explorer's programs of shm.c, join.c, member.c and format.c: nodes load the
  * module at the same time on fresh memory, unload it and load it again; any may
  * crash, and its node comes back. prog->suspect: all have one node id, of which
- * at most one may be up. With formatting, the first erases the memory under the
- * others.
+ * at most one may be up. prog->lives: node 0 was up and is dead when the others
+ * come.
  */
 #include "explore_node.h"
 
 static u64 fabric_id[2], key[2];	/* of the first to be up */
 static u64 last_incarnation[MAXN];
-static int up, formats;
+static int up;
 
 void join_start(void)
 {
@@ -20,8 +20,8 @@ void join_start(void)
 	memset(fabric_id, 0, sizeof(fabric_id));
 	memset(last_incarnation, 0, sizeof(last_incarnation));
 	up = 0;
-	formats = 0;
 	daemon_co[APP(prog->n)] = true;
+	quiet = prog->lives;
 	for (i = APP(prog->n); i < nco; i++)
 		may_crash[i] = false;
 }
@@ -47,7 +47,7 @@ static void check_up(int l, u32 node)
 	const struct ub_fabric *f = life[l].f;
 	int i;
 
-	if (!fabric_id[0] || formats) {
+	if (!fabric_id[0]) {
 		memcpy(fabric_id, f->fabric_id, sizeof(fabric_id));
 		memcpy(key, f->key, sizeof(key));
 	}
@@ -63,7 +63,7 @@ static void check_up(int l, u32 node)
 			continue;
 		if (life[i].f->self == f->self)
 			fail("lives %d and %d have one record", l, i);
-		if (life[i].f->node == f->node && !formats)
+		if (life[i].f->node == f->node)
 			fail("lives %d and %d have one node id", l, i);
 	}
 }
@@ -110,6 +110,15 @@ void join_node(int l)
 		come_back();
 		return;
 	}
+	if (prog->lives && !l) {
+		join(l, node_of(l));
+		quiet = false;
+		shim_wake(&quiet);
+		shim_wake(&crashes);
+		node_die();
+	}
+	while (quiet)
+		shim_wait(&quiet, SHIM_NEVER);
 	err = join(l, node_of(l));
 	if (prog->suspect && err == -EADDRINUSE)
 		return;

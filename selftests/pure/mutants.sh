@@ -20,6 +20,8 @@ cc="$bare $inc"
 mset="-include selftests/pure/explore_memset.h"
 mkdir -p "$out"
 
+limit=100
+[ -n "$UB_LONG" ] && limit=900
 count=0
 failed=0
 lines=$(mktemp)
@@ -59,7 +61,7 @@ judge() { # name program objects..
 		return
 	fi
 	for bound in ${program:+"-p $program"} "-l 1 -r 2000" "-r 20000"; do
-		timeout 100 "$out/$name" $bound > "$out/$name.log" 2>&1
+		timeout "$limit" "$out/$name" $bound > "$out/$name.log" 2>&1
 		case $? in
 		0)	continue ;;
 		1|132|134|139)
@@ -244,6 +246,7 @@ node record-even slice 's/\tub_swap\(&rec->generation, generation \+ 1\);\n//' w
 node token-any attach 's/return differ \? -EACCES : 0/return 0/' windows
 node generation-any attach 's/->generation\) != a->generation\)/->generation) == 1)/' windows
 
+[ -z "$UB_LONG" ] || # it takes a minute
 node newer-taken join 's/\tif \(word && generation > f->generation\)\n\t\treturn 0;\n//' "join2 -s 1 -x 1"
 node claimer-waited-for join 's/\t\t\tif \(!w.up\)\n\t\t\t\tbreak;\n//' join1
 node own-id-taken join 's/word == watched \|\| state == UB_NODE_LEFT \? 3 : -EAGAIN/3/' "join-same -x 1 -s 0 -r 20000"
