@@ -273,7 +273,8 @@ static void again(void)
 void windows_node(int l)
 {
 	if (l == AGAIN) {
-		again();
+		if (prog->suspect)
+			again();
 		return;
 	}
 	if (l >= prog->n)

@@ -8,7 +8,7 @@
 #	mutants.sh <out dir> [name ..]
 #
 # Environment: CC. Run from the top of the tree, see pure.mk.
-# shellcheck disable=SC2086,SC2016
+# shellcheck disable=SC2086,SC2016,SC2046
 top=${1:?out dir}
 out=$top/mutants
 shift
@@ -55,8 +55,7 @@ judge() { # name program objects..
 	name=$1
 	program=$2
 	shift 2
-	# shellcheck disable=SC2048 # words
-	if ! $cc -o "$out/$name" $* 2> "$out/$name.log"; then
+	if ! $cc -o "$out/$name" "$@" 2> "$out/$name.log"; then
 		report 1 "$name" "does not link"
 		return
 	fi
@@ -108,7 +107,7 @@ node() { # name file perl-expression program: a file that whole nodes run is wro
 		report 1 "$1" "does not compile"
 		return
 	fi
-	judge "$1" "$4" "$(echo "$explorer" | sed "s,[^ ]*/node/$2\.o,,")" \
+	judge "$1" "$4" $(echo "$explorer" | sed "s,[^ ]*/node/$2\.o,,") \
 		"$out/engine.o" "$out/slots.o" "$out/$1.o"
 }
 
