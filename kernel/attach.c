@@ -164,13 +164,12 @@ static bool rec_read(struct ub_fabric *f, u32 home, u32 id,
 static bool rec_sound(struct ub_fabric *f, u32 home, u32 node,
 		      const struct ub_shm_window *rec)
 {
-	u64 start = f->geo.slice_off + home * f->geo.slice_size;
-
 	return ub_gva_range_ok(rec->gva, rec->length) &&
 	       ub_gva_node(rec->gva) == node &&
 	       rec->gva % UB_GVA_ALIGN == 0 &&
 	       rec->offset % UB_GVA_ALIGN == 0 &&
-	       ub_gva_inside(rec->offset, rec->length, start, f->geo.slice_size);
+	       ub_gva_inside(rec->offset, rec->length,
+			     ub_shm_slice(&f->geo, home), f->geo.slice_size);
 }
 
 static int attach_token(const struct ub_win_attach *arg,
@@ -204,10 +203,24 @@ static int attach_home(struct ub_fabric *f, const struct ub_win_desc *d)
 	return d->window < f->geo.max_wins ? home : -ENOENT;
 }
 
-static int attach_check(struct ub_fabric *f, const struct ub_win_attach *arg,
-			u32 home, struct ub_shm_window *rec)
+/**
+ * ub_win_admit() - may a window be attached: what its home's record says
+ * @f: the fabric
+ * @arg: the request
+ * @home: record index of the home
+ * @rec: gets the record
+ *
+ * Context: any; the memory that has the record is there.
+ * Return: 0; -ESTALE another generation; -ENOENT the descriptor is of no
+ *	window; -EACCES the token or the rights.
+ */
+int ub_win_admit(struct ub_fabric *f, const struct ub_win_attach *arg,
+		 u32 home, struct ub_shm_window *rec)
 {
 	const struct ub_win_desc *d = &arg->desc;
+
+	if (d->window >= f->geo.max_wins)
+		return -ENOENT;
 
 	if (!rec_read(f, home, d->window, rec) ||
 	    rec->generation != d->generation ||
@@ -220,13 +233,67 @@ static int attach_check(struct ub_fabric *f, const struct ub_win_attach *arg,
 		return -EACCES;
 	return attach_token(arg, rec);
 }
+EXPORT_SYMBOL_GPL(ub_win_admit);
+
+/*
+ * Ask the home, where its records are not here. The fabric is left meanwhile:
+ * the window, or its home, may have ended when the answer is there.
+ */
+static int attach_ask(struct ub_file *file, const struct ub_win_attach *arg,
+		      u32 home, struct ub_shm_window *rec)
+{
+	struct ub_fabric *f = file->fabric;
+	const struct ub_win_desc *d = &arg->desc;
+	int err, entered;
+
+	ub_fabric_exit(f);
+	err = f->ops->attach(f, home, arg);
+	entered = ub_file_enter(file);
+	if (entered)
+		return entered;
+	if (!err && attach_home(f, d) != home)
+		err = -EOWNERDEAD;
+	if (!err && (!ub_gva_range_ok(d->gva, d->length) ||
+		     ub_gva_node(d->gva) != d->node || d->gva % UB_GVA_ALIGN))
+		err = -ENOENT;
+	if (err) {
+		ub_fabric_exit(f);
+		return err;
+	}
+	*rec = (struct ub_shm_window){
+		.generation = d->generation,
+		.gva = d->gva,
+		.length = d->length,
+		.incarnation = d->incarnation,
+	};
+	return 0;
+}
+
+/* Find the window and its home; on success the fabric is entered. */
+static int attach_find(struct ub_file *file, const struct ub_win_attach *arg,
+		       u32 *home, struct ub_shm_window *rec)
+{
+	struct ub_fabric *f = file->fabric;
+	int index, err = ub_file_enter(file);
+
+	if (err)
+		return err;
+	index = attach_home(f, &arg->desc);
+	*home = index;
+	if (index >= 0 && f->ops->attach && index != f->self)
+		return attach_ask(file, arg, index, rec);
+	err = index < 0 ? index : ub_win_admit(f, arg, index, rec);
+	if (err)
+		ub_fabric_exit(f);
+	return err;
+}
 
 /**
  * ub_win_attach() - UB_IOC_WIN_ATTACH
  * @file: the file
  * @arg: its struct
  *
- * Context: may sleep; the fabric is entered.
+ * Context: may sleep; the fabric is not entered.
  * Return: 0 or -errno as in the uAPI.
  */
 long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg)
@@ -234,20 +301,20 @@ long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg)
 	struct ub_fabric *f = file->fabric;
 	struct ub_shm_window rec;
 	struct ub_attachment *a;
-	int home, err;
+	u32 home;
+	int err;
 
 	if (!arg->rights || (arg->rights & ~UB_WIN_RIGHTS) ||
 	    (arg->desc.rights & ~UB_WIN_RIGHTS))
 		return -EINVAL;
-	home = attach_home(f, &arg->desc);
-	if (home < 0)
-		return home;
-	err = attach_check(f, arg, home, &rec);
-	if (err)
-		return err;
 	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
+	err = attach_find(file, arg, &home, &rec);
+	if (err) {
+		kfree(a);
+		return err;
+	}
 	a->at = (struct ub_place){
 		.gva = rec.gva,
 		.length = rec.length,
@@ -259,12 +326,12 @@ long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg)
 	};
 	a->rights = arg->rights;
 	err = ub_attach_insert(file, a);
-	if (err) {
+	if (err)
 		kfree(a);
-		return err;
-	}
-	trace_ub_win_attached(f->node, rec.gva, rec.length, rec.generation);
-	return 0;
+	else
+		trace_ub_win_attached(f->node, rec.gva, rec.length, rec.generation);
+	ub_fabric_exit(f);
+	return err;
 }
 
 /**

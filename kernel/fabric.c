@@ -200,6 +200,8 @@ static int fabric_lay_out(struct ub_fabric *f, void *mem, u64 size)
 			size >> 10, ub_shm_least() >> 10);
 		return err;
 	}
+	if (f->ops->replica)
+		ub_shm_one_slice(&f->geo);
 	f->mem = mem;
 	f->slots = (struct ub_slots){
 		.recs = mem + f->geo.recs_off,
@@ -479,6 +481,7 @@ int ub_fabric_enter_now(struct ub_fabric *f)
 	up_read(&f->state_sem);
 	return -ESHUTDOWN;
 }
+EXPORT_SYMBOL_GPL(ub_fabric_enter_now);
 
 /**
  * ub_fabric_enter() - begin to touch the shared memory
@@ -530,6 +533,7 @@ void ub_fabric_exit(struct ub_fabric *f)
 {
 	up_read(&f->state_sem);
 }
+EXPORT_SYMBOL_GPL(ub_fabric_exit);
 
 /**
  * ub_fabric_fenced() - peers took this node for dead: stop

@@ -110,7 +110,7 @@ static void erase(struct ub_fabric *f, bool known)
  * Files that are open are dead afterwards, and nodes of other kernels fenced.
  *
  * Context: may sleep, for twice the detection time; no locks.
- * Return: 0; without @force -EBUSY when the heartbeat of another node moves,
+ * Return: 0; -EOPNOTSUPP each node has a memory of its own; without @force -EBUSY when the heartbeat of another node moves,
  *	else -EEXIST; -ESHUTDOWN when the fabric is about to go; or what
  *	joining returns: then the node is fenced, or refused as before.
  */
@@ -120,6 +120,11 @@ int ub_fabric_format(struct ub_fabric *f, bool force,
 	bool refused;
 	int err;
 
+	if (f->ops->replica) {
+		NL_SET_ERR_MSG(extack,
+			       "there is no common memory to format: delete the fabric and add it");
+		return -EOPNOTSUPP;
+	}
 	mutex_lock(&f->life);
 	if (READ_ONCE(f->leaving)) {
 		err = -ESHUTDOWN;

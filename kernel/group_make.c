@@ -382,6 +382,9 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 		return -EINVAL;
 	if ((arg->flags & UB_GROUP_BASE) && !ub_test_hooks)
 		return -EOPNOTSUPP;
+	/* Their words would have to be brought to the other nodes. */
+	if (f->ops->replica)
+		return -EOPNOTSUPP;
 	/* Arriving and leaving a barrier move the copies: the kernel does it. */
 	if ((arg->flags & UB_GROUP_USER_DRIVER) && f->copied)
 		return -EOPNOTSUPP;

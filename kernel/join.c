@@ -341,6 +341,8 @@ int ub_member_attach(struct ub_fabric *f)
 		ub_member_detach(f);
 		return err;
 	}
+	if (f->ops->tell_node)
+		f->ops->tell_node(f);
 	ub_member_poke_all(f);
 	return 0;
 }

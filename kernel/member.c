@@ -85,6 +85,7 @@ bool ub_member_alive(struct ub_fabric *f, u32 index, u64 incarnation)
 	return index < f->geo.max_nodes && ub_member_view(f, index, &v) &&
 	       ub_view_up(&v) && v.incarnation == incarnation;
 }
+EXPORT_SYMBOL_GPL(ub_member_alive);
 
 /**
  * ub_member_gone() - will a life of a node never touch the memory again
@@ -185,7 +186,7 @@ void ub_member_poke_all(struct ub_fabric *f)
  * @index: of its record
  * @reason: enum ub_reason
  *
- * Context: any; the shared memory is there.
+ * Context: may sleep; the shared memory is there.
  */
 void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason)
 {
@@ -194,6 +195,9 @@ void ub_member_fence(struct ub_fabric *f, u32 index, u16 reason)
 
 	if (UB_NODE_STATE(w) != UB_NODE_UP || (w & UB_NODE_FENCED))
 		return;
+	/* Nothing of it comes here any more when this is decided. */
+	if (f->ops->cut)
+		f->ops->cut(f, index);
 	ub_cas(&rec->reason, 0ULL, (u64)reason);
 	if (ub_cas(&rec->word, w, w | UB_NODE_FENCED) != w)
 		return;
@@ -216,6 +220,8 @@ void ub_member_detach(struct ub_fabric *f)
 
 	if (ub_cas(word, f->word, left) != f->word)
 		ub_cas(word, f->word | UB_NODE_FENCED, left | UB_NODE_FENCED);
+	if (f->ops->tell_node)
+		f->ops->tell_node(f);
 	ub_member_poke_all(f);
 }
 
@@ -409,6 +415,8 @@ static void tick(struct ub_fabric *f)
 	f->peer[f->self].heartbeat++;
 	WRITE_ONCE(f->peer[f->self].seen, now);
 	ub_st(&rec->heartbeat, f->peer[f->self].heartbeat);
+	if (f->ops->tell_node)
+		f->ops->tell_node(f);
 	tick_lanes(f);
 	ub_win_tick(f);
 	tick_groups(f);

@@ -81,7 +81,21 @@ int ub_shm_geometry(u64 size, struct ub_shm_geo *geo)
 	off += t->slots * geo->map_size;
 	geo->slice_off = ALIGN(off, UB_GVA_ALIGN);
 	geo->slice_size = (size - geo->slice_off) / t->nodes & ~(UB_GVA_ALIGN - 1);
+	geo->slice_stride = geo->slice_size;
 	return 0;
+}
+EXPORT_SYMBOL_GPL(ub_shm_geometry);
+
+/**
+ * ub_shm_one_slice() - all that records leave of the memory is the own slice
+ * @geo: the layout
+ *
+ * Context: any.
+ */
+void ub_shm_one_slice(struct ub_shm_geo *geo)
+{
+	geo->slice_size = (geo->size - geo->slice_off) & ~(UB_GVA_ALIGN - 1);
+	geo->slice_stride = 0;
 }
 
 /* Set a word that is 0 until somebody initialises it. */

@@ -137,6 +137,7 @@ struct ub_shm_window {
  * @pages_off: group pages
  * @slice_off: slices, 64 KiB aligned
  * @slice_size: of each node, 64 KiB aligned
+ * @slice_stride: bytes from slice to slice; 0 where there is the own one only
  */
 struct ub_shm_geo {
 	u64 size;
@@ -153,6 +154,13 @@ struct ub_shm_geo {
 	u64 pages_off;
 	u64 slice_off;
 	u64 slice_size;
+	u64 slice_stride;
 };
+
+/* Start of a node's slice, from the start of the memory. */
+static inline u64 ub_shm_slice(const struct ub_shm_geo *geo, u32 index)
+{
+	return geo->slice_off + index * geo->slice_stride;
+}
 
 #endif /* UB_SHM_H */

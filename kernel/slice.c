@@ -60,7 +60,7 @@ static void rec_write(struct ub_fabric *f, struct ub_window *w,
 	ub_swap(&rec->generation, generation + 1);
 	ub_st(&rec->gva, w->gva);
 	ub_st(&rec->length, w->length);
-	ub_st(&rec->offset, f->geo.slice_off + f->self * f->geo.slice_size +
+	ub_st(&rec->offset, ub_shm_slice(&f->geo, f->self) +
 	      w->unit * UB_GVA_ALIGN);
 	ub_st(&rec->incarnation, w->incarnation);
 	ub_st(&rec->rights, w->rights);
@@ -71,6 +71,8 @@ static void rec_write(struct ub_fabric *f, struct ub_window *w,
 		ub_st(&rec->hash[i], hash ? hash[i] : 0ULL);
 	w->generation = generation + 2;
 	ub_swap(&rec->generation, w->generation);
+	if (f->ops->tell_window)
+		f->ops->tell_window(f, w->id, w->generation);
 }
 
 /**
@@ -249,7 +251,7 @@ void ub_win_forget(struct ub_fabric *f)
 /* Does a record of a former life name memory that lies in the own slice? */
 static bool rec_usable(struct ub_fabric *f, struct ub_window *w, u64 offset)
 {
-	u64 start = f->geo.slice_off + f->self * f->geo.slice_size;
+	u64 start = ub_shm_slice(&f->geo, f->self);
 
 	if (!ub_gva_range_ok(w->gva, w->length) ||
 	    !ub_gva_inside(offset, w->length, start, f->geo.slice_size) ||
@@ -383,8 +385,7 @@ int ub_win_reserve(struct ub_file *file, struct ub_window *w)
 
 static void *unit_mem(struct ub_fabric *f, u32 unit)
 {
-	return f->mem + f->geo.slice_off + f->self * f->geo.slice_size +
-	       unit * UB_GVA_ALIGN;
+	return f->mem + ub_shm_slice(&f->geo, f->self) + unit * UB_GVA_ALIGN;
 }
 
 /**

@@ -4,12 +4,22 @@
  * Everything else - membership, windows, groups, barriers - is written once, in
  * the core, over that memory. A transport that has operations on remote memory
  * instead of windows in it gives @submit, and its windows are copied (copied.h).
+ *
+ * Where nothing is shared, each node has a @replica: a memory of that same layout
+ * for itself. A record in it has one owner; what the owner stores is brought to
+ * the replicas of the others by the transport, as the core tells it to, and the
+ * core reads its own replica as it reads shared memory (Documentation/rdma.rst).
  */
 #ifndef UB_TRANSPORT_H
 #define UB_TRANSPORT_H
 
+#include <linux/list.h>
+#include <linux/socket.h>
 #include <linux/types.h>
+#include <ub/ub.h>
 
+struct module;
+struct netlink_ext_ack;
 struct ub_fabric;
 struct ub_io;
 
@@ -31,6 +41,22 @@ struct ub_io;
  * @cancel: have ub_io_done() called for an operation soon, whatever becomes of
  *	it. Optional, needed where it may take longer than the detection
  *	time. Context: as @submit.
+ * @replica: the memory is this node's alone, see above. Then @submit and the
+ *	next four are required.
+ * @tell_node: the own record has changed: a heartbeat, or a life that begins or
+ *	ends. After one that ended nothing of peers may reach this memory any
+ *	more, and their records are empty. Context: process.
+ * @tell_window: an own window's record has got this generation: the former one
+ *	must not be reached any more when it returns. Context: process; win_lock
+ *	is held.
+ * @attach: have the home check a token and rights, as ub_win_admit() does, and
+ *	have the window's generation in the replica. Bounded by the detection
+ *	time. Context: process; no locks.
+ * @cut: a peer is about to be taken for dead: nothing of it may reach this memory
+ *	any more when it returns. Context: process; nothing is held but locks of
+ *	the tick.
+ * @del: the user wants the fabric to go: unregister and put it. Returns -ENOENT
+ *	when it is just going. Optional. Context: process; the caller counts it.
  *
  * None of them is called after ub_fabric_unregister() returned. The transport
  * then stops its interrupts, frees the memory and calls ub_fabric_put().
@@ -42,6 +68,60 @@ struct ub_transport_ops {
 	u64 (*bell)(struct ub_fabric *f);
 	void (*submit)(struct ub_fabric *f, struct ub_io *io);
 	void (*cancel)(struct ub_fabric *f, struct ub_io *io);
+	bool replica;
+	void (*tell_node)(struct ub_fabric *f);
+	void (*tell_window)(struct ub_fabric *f, u32 id, u64 generation);
+	int (*attach)(struct ub_fabric *f, u32 home, const struct ub_win_attach *arg);
+	void (*cut)(struct ub_fabric *f, u32 index);
+	int (*del)(struct ub_fabric *f);
 };
+
+#define UB_CONF_PEERS	63		/* beside the node itself */
+
+/**
+ * struct ub_fabric_conf - a fabric that the user asks for, of a transport that
+ *	is not in ub.ko
+ * @dev: device that it shall go over
+ * @name: that all nodes of the fabric give
+ * @node: own id
+ * @bytes: of memory; 0: the transport's choice
+ * @port: for all nodes; 0: the transport's choice
+ * @npeers: others
+ * @peer: they, in the order of ids
+ */
+struct ub_fabric_conf {
+	char dev[64];
+	char name[64];
+	u32 node;
+	u64 bytes;
+	u16 port;
+	u32 npeers;
+	struct ub_conf_peer {
+		u32 node;
+		struct sockaddr_storage addr;	/* without a port */
+	} peer[UB_CONF_PEERS];
+};
+
+/**
+ * struct ub_transport - a transport whose fabrics the user adds
+ * @list: of all
+ * @name: that users give
+ * @owner: module
+ * @add: make and register a fabric. @conf is checked as far as the core can: ids
+ *	differ and peers have addresses. Gives the number of its device.
+ *	Context: process.
+ */
+struct ub_transport {
+	struct list_head list;
+	const char *name;
+	struct module *owner;
+	int (*add)(const struct ub_fabric_conf *conf,
+		   struct netlink_ext_ack *extack);
+};
+
+void ub_transport_register(struct ub_transport *t);
+void ub_transport_unregister(struct ub_transport *t);
+struct ub_transport *ub_transport_get(const char *name);
+void ub_transport_put(struct ub_transport *t);
 
 #endif /* UB_TRANSPORT_H */

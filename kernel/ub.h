@@ -376,6 +376,7 @@ void ub_fabric_requeue(struct ub_fabric *f, u32 delay_ms);
 /* ---- shm.c: layout and header ---- */
 u64 ub_shm_least(void);
 int ub_shm_geometry(u64 size, struct ub_shm_geo *geo);
+void ub_shm_one_slice(struct ub_shm_geo *geo);
 int ub_shm_open(struct ub_fabric *f);
 bool ub_shm_raise(struct ub_fabric *f);
 bool ub_shm_current(struct ub_fabric *f);

@@ -36,7 +36,7 @@ static int win_attach_own(struct ub_file *file, struct ub_window *w)
 	a->at = (struct ub_place){
 		.gva = w->gva,
 		.length = w->length,
-		.offset = f->geo.slice_off + f->self * f->geo.slice_size +
+		.offset = ub_shm_slice(&f->geo, f->self) +
 			  w->unit * UB_GVA_ALIGN,
 		.generation = w->generation,
 		.incarnation = w->incarnation,
@@ -189,8 +189,7 @@ static int rotate(struct ub_file *file, struct ub_window *w,
 	if (!a)
 		return 0;
 	a->at.generation = arg->out_generation;
-	a->at.offset = f->geo.slice_off + f->self * f->geo.slice_size +
-		    w->unit * UB_GVA_ALIGN;
+	a->at.offset = ub_shm_slice(&f->geo, f->self) + w->unit * UB_GVA_ALIGN;
 	return 0;
 }
 

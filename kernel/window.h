@@ -10,6 +10,7 @@
 
 struct ub_fabric;
 struct ub_file;
+struct ub_shm_window;
 
 /* See ub_window.peer. */
 struct ub_pass {
@@ -111,6 +112,8 @@ void ub_win_forget(struct ub_fabric *f);
 /* ---- attach.c: windows of any node, as a file uses them ---- */
 long ub_win_attach(struct ub_file *file, struct ub_win_attach *arg);
 long ub_win_detach(struct ub_file *file, struct ub_win_detach *arg);
+int ub_win_admit(struct ub_fabric *f, const struct ub_win_attach *arg,
+		 u32 home, struct ub_shm_window *rec);
 int ub_win_check(struct ub_fabric *f, const struct ub_attachment *a);
 struct ub_attachment *ub_win_find(struct ub_file *file, u64 gva);
 int ub_attach_insert(struct ub_file *file, struct ub_attachment *a);

@@ -253,6 +253,7 @@ int ub_xfer_word(const struct ub_xfer_op_desc *d, void *p, u64 *old)
 {
 	return d->length == 8 ? atomic_64(d, p, old) : atomic_32(d, p, old);
 }
+EXPORT_SYMBOL_GPL(ub_xfer_word);
 
 /* Is the home of an element another node, and its window copied? */
 static bool xfer_far(struct ub_file *file, const struct ub_xfer_op_desc *d)

@@ -19,7 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/socket.h>
 #include <linux/types.h>
+
+#define sockaddr_storage __kernel_sockaddr_storage
 
 typedef uint8_t u8;
 typedef uint16_t u16;
