@@ -20,6 +20,16 @@ static const struct netlink_range_validation ub_nl_a_detect_ms_range = {
 	.max	= 600000ULL,
 };
 
+static const struct netlink_range_validation ub_nl_peer_node_range = {
+	.max	= 1048575ULL,
+};
+
+/* Common nested types */
+const struct nla_policy ub_peer_nl_policy[UB_NL_PEER_ADDRESS + 1] = {
+	[UB_NL_PEER_NODE] = NLA_POLICY_FULL_RANGE(NLA_U32, &ub_nl_peer_node_range),
+	[UB_NL_PEER_ADDRESS] = NLA_POLICY_EXACT_LEN(16),
+};
+
 /* UB_NL_CMD_FABRIC_GET - do */
 static const struct nla_policy ub_fabric_get_do_nl_policy[UB_NL_A_LOOP + 1] = {
 	[UB_NL_A_FABRIC] = { .type = NLA_U32, },
@@ -33,11 +43,15 @@ static const struct nla_policy ub_fabric_get_dump_nl_policy[UB_NL_A_LOOP + 1] = 
 };
 
 /* UB_NL_CMD_FABRIC_ADD - do */
-static const struct nla_policy ub_fabric_add_nl_policy[UB_NL_A_BYTES + 1] = {
+static const struct nla_policy ub_fabric_add_nl_policy[UB_NL_A_PEER + 1] = {
 	[UB_NL_A_TRANSPORT] = { .type = NLA_NUL_STRING, .len = 15, },
 	[UB_NL_A_NODES] = NLA_POLICY_RANGE(NLA_U32, 1, 64),
 	[UB_NL_A_NODE] = NLA_POLICY_FULL_RANGE(NLA_U32, &ub_nl_a_node_range),
 	[UB_NL_A_BYTES] = { .type = NLA_U64, },
+	[UB_NL_A_DEV] = { .type = NLA_NUL_STRING, .len = 63, },
+	[UB_NL_A_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
+	[UB_NL_A_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
+	[UB_NL_A_PEER] = NLA_POLICY_NESTED(ub_peer_nl_policy),
 };
 
 /* UB_NL_CMD_FABRIC_DEL - do */
@@ -138,7 +152,7 @@ static const struct genl_split_ops ub_nl_ops[] = {
 		.cmd		= UB_NL_CMD_FABRIC_ADD,
 		.doit		= ub_nl_fabric_add_doit,
 		.policy		= ub_fabric_add_nl_policy,
-		.maxattr	= UB_NL_A_BYTES,
+		.maxattr	= UB_NL_A_PEER,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -11,6 +11,9 @@
 
 #include <uapi/ub/ub_netlink.h>
 
+/* Common nested types */
+extern const struct nla_policy ub_peer_nl_policy[UB_NL_PEER_ADDRESS + 1];
+
 int ub_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info);
 int ub_nl_fabric_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int ub_nl_fabric_add_doit(struct sk_buff *skb, struct genl_info *info);

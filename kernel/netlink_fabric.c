@@ -6,6 +6,11 @@
  * Invariant: what takes long is done without ub_fabrics_lock, on a fabric that
  * is counted; it may be unregistered meanwhile.
  */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
 #include "loop.h"
 #include "netlink.h"
 #include "netlink-gen.h"
@@ -124,7 +129,7 @@ int ub_nl_fabric_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- add ---- */
 
-static int add_reply(struct genl_info *info, int id)
+static int add_reply(struct genl_info *info, int attr, int id)
 {
 	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr;
@@ -133,7 +138,7 @@ static int add_reply(struct genl_info *info, int id)
 		return -ENOMEM;
 	hdr = genlmsg_put_reply(skb, info, &ub_nl_family, 0,
 				UB_NL_CMD_FABRIC_ADD);
-	if (!hdr || nla_put_u32(skb, UB_NL_A_LOOP, id)) {
+	if (!hdr || nla_put_u32(skb, attr, id)) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -147,13 +152,19 @@ static int add_check(struct genl_info *info, u32 *first, u32 *n, u64 *bytes)
 	struct nlattr **a = info->attrs;
 	struct ub_shm_geo geo;
 
-	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_TRANSPORT) ||
-	    GENL_REQ_ATTR_CHECK(info, UB_NL_A_NODES))
+	static const int others[] = {
+		UB_NL_A_DEV, UB_NL_A_NAME, UB_NL_A_PORT, UB_NL_A_PEER,
+	};
+	u32 i;
+
+	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_NODES))
 		return -EINVAL;
-	if (nla_strcmp(a[UB_NL_A_TRANSPORT], "loop")) {
-		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_TRANSPORT],
-				    "transport: only loop fabrics can be added");
-		return -EOPNOTSUPP;
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		if (!a[others[i]])
+			continue;
+		NL_SET_ERR_MSG_ATTR(info->extack, a[others[i]],
+				    "dev, name, port, peer: a loop fabric has none");
+		return -EINVAL;
 	}
 	*n = nla_get_u32(a[UB_NL_A_NODES]);
 	*first = a[UB_NL_A_NODE] ? nla_get_u32(a[UB_NL_A_NODE]) : 0;
@@ -182,7 +193,7 @@ static int add_check(struct genl_info *info, u32 *first, u32 *n, u64 *bytes)
 	return 0;
 }
 
-int ub_nl_fabric_add_doit(struct sk_buff *skb, struct genl_info *info)
+static int add_loop(struct genl_info *info)
 {
 	u32 first, n, i, *ids;
 	int id, err;
@@ -203,10 +214,128 @@ int ub_nl_fabric_add_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	}
 	/* What cannot be told must not be done. */
-	err = add_reply(info, id);
+	err = add_reply(info, UB_NL_A_LOOP, id);
 	if (err)
 		ub_loop_del(id);
 	return err;
+}
+
+static void peer_address(struct ub_conf_peer *peer, const struct nlattr *address)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer->addr;
+	struct sockaddr_in *in = (struct sockaddr_in *)&peer->addr;
+	struct in6_addr addr;
+
+	memcpy(&addr, nla_data(address), sizeof(addr));
+	if (ipv6_addr_v4mapped(&addr)) {
+		in->sin_family = AF_INET;
+		in->sin_addr.s_addr = addr.s6_addr32[3];
+	} else {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_addr = addr;
+	}
+}
+
+/* One peer into @conf, which stays in the order of ids. */
+static int add_peer(struct genl_info *info, const struct nlattr *nest,
+		    struct ub_fabric_conf *conf)
+{
+	struct nlattr *a[UB_NL_PEER_ADDRESS + 1];
+	struct ub_conf_peer peer = { };
+	u32 i;
+	int err;
+
+	err = nla_parse_nested(a, UB_NL_PEER_ADDRESS, nest, ub_peer_nl_policy,
+			       info->extack);
+	if (err)
+		return err;
+	if (!a[UB_NL_PEER_NODE] || !a[UB_NL_PEER_ADDRESS]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, nest,
+				    "peer: needs a node id and an address");
+		return -EINVAL;
+	}
+	peer_address(&peer, a[UB_NL_PEER_ADDRESS]);
+	if (conf->npeers == UB_CONF_PEERS) {
+		NL_SET_ERR_MSG_ATTR(info->extack, nest, "peer: more than 63");
+		return -E2BIG;
+	}
+	peer.node = nla_get_u32(a[UB_NL_PEER_NODE]);
+	for (i = 0; i < conf->npeers && conf->peer[i].node < peer.node; i++)
+		;
+	if (peer.node == conf->node ||
+	    (i < conf->npeers && conf->peer[i].node == peer.node)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, nest,
+				    "peer: the node id is given twice");
+		return -EEXIST;
+	}
+	memmove(&conf->peer[i + 1], &conf->peer[i],
+		(conf->npeers - i) * sizeof(peer));
+	conf->peer[i] = peer;
+	conf->npeers++;
+	return 0;
+}
+
+static int add_conf(struct genl_info *info, struct ub_fabric_conf *conf)
+{
+	struct nlattr **a = info->attrs, *attr;
+	int left, err;
+
+	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_DEV) ||
+	    GENL_REQ_ATTR_CHECK(info, UB_NL_A_NODE))
+		return -EINVAL;
+	if (a[UB_NL_A_NODES]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, a[UB_NL_A_NODES],
+				    "nodes: only a loop fabric has several here");
+		return -EINVAL;
+	}
+	nla_strscpy(conf->dev, a[UB_NL_A_DEV], sizeof(conf->dev));
+	if (a[UB_NL_A_NAME])
+		nla_strscpy(conf->name, a[UB_NL_A_NAME], sizeof(conf->name));
+	conf->node = nla_get_u32(a[UB_NL_A_NODE]);
+	if (a[UB_NL_A_BYTES])
+		conf->bytes = nla_get_u64(a[UB_NL_A_BYTES]);
+	if (a[UB_NL_A_PORT])
+		conf->port = nla_get_u16(a[UB_NL_A_PORT]);
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, left) {
+		if (nla_type(attr) != UB_NL_A_PEER)
+			continue;
+		err = add_peer(info, attr, conf);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A fabric of a transport that is a module of its own. */
+static int add_other(struct genl_info *info, const char *name)
+{
+	struct ub_transport *t = ub_transport_get(name);
+	struct ub_fabric_conf *conf;
+	int minor;
+
+	if (!t) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[UB_NL_A_TRANSPORT],
+				    "transport: unknown, or its module is not there, or its fabrics come by themselves");
+		return -EOPNOTSUPP;
+	}
+	conf = kzalloc(sizeof(*conf), GFP_KERNEL);
+	minor = conf ? add_conf(info, conf) : -ENOMEM;
+	if (!minor)
+		minor = t->add(conf, info->extack);
+	kfree_sensitive(conf);
+	ub_transport_put(t);
+	/* It is listed: who is not told finds it there. */
+	return minor < 0 ? minor : add_reply(info, UB_NL_A_FABRIC, minor);
+}
+
+int ub_nl_fabric_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	char name[UB_NAME_LEN];
+
+	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_TRANSPORT))
+		return -EINVAL;
+	nla_strscpy(name, info->attrs[UB_NL_A_TRANSPORT], sizeof(name));
+	return strcmp(name, "loop") ? add_other(info, name) : add_loop(info);
 }
 
 /* ---- del, set, format ---- */
@@ -230,26 +359,40 @@ static struct ub_fabric *fabric_of(struct genl_info *info)
 int ub_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *fabric = info->attrs[UB_NL_A_FABRIC];
+	struct module *owner = NULL;
 	struct ub_fabric *f;
 	int loop = -1, err;
+	bool held = false;
 
 	if (GENL_REQ_ATTR_CHECK(info, UB_NL_A_FABRIC))
 		return -EINVAL;
 	mutex_lock(&ub_fabrics_lock);
 	f = ub_nl_find(fabric, info->extack);
-	if (f)
+	if (f) {
 		loop = ub_loop_of(f);
+		get_device(&f->dev);
+		/* Its transport's code must be there while it deletes it. */
+		held = loop < 0 && f->ops->del && try_module_get(f->owner);
+		if (held)
+			owner = f->owner;
+	}
 	mutex_unlock(&ub_fabrics_lock);
 	if (!f)
 		return -ENODEV;
-	if (loop < 0) {
+	if (loop >= 0) {
+		err = ub_loop_del(loop);
+	} else if (held) {
+		err = f->ops->del(f);
+	} else {
 		NL_SET_ERR_MSG_ATTR(info->extack, fabric,
-				    "fabric: not of a loop: its bus adds and deletes it");
-		return -EOPNOTSUPP;
+				    "fabric: its bus adds and deletes it");
+		err = -EOPNOTSUPP;
 	}
-	err = ub_loop_del(loop);
-	if (err)
+	if (err == -ENOENT)
 		NL_SET_ERR_MSG_ATTR(info->extack, fabric, "fabric: just deleted");
+	ub_fabric_put(f);
+	if (held)
+		module_put(owner);
 	return err;
 }
 

@@ -47,6 +47,10 @@ t_usage()
 	says 2 "slot: a number is missing" group show slot &&
 	says 2 "level: a name is missing" stats show level &&
 	says 2 "nodes: a number is missing" fabric add loop nodes &&
+	says 2 "peer: 'foo' is no address" fabric add rdma peer 2=foo &&
+	says 2 "peer: NODE=ADDRESS is missing" fabric add rdma peer &&
+	says 2 "peer: '=1.2.3.4' is not NODE=ADDRESS" fabric add rdma peer =1.2.3.4 &&
+	says 2 "port: 65536 is not from 1 to 65535" fabric add rdma port 65536 &&
 	says 2 "nodes: '-1' is no number" fabric add loop nodes -- -1 &&
 	says 2 "node: .* is not from 0 to 4294967295" fabric add loop node 4294967296 &&
 	says 2 "bytes: .* is too much" fabric add loop bytes 99999999999T &&
@@ -95,7 +99,8 @@ t_completion()
 	completes ' ' $objects $files help && completes 'fab' fabric &&
 	completes 'fabric ' show add del set format help &&
 	completes '-j node sh' show && completes '--j' --json &&
-	completes 'fabric add ' loop && completes 'fabric add loop no' nodes node &&
+	completes 'fabric add ' loop rdma && completes 'fabric add rdma p' peer port &&
+	completes 'fabric add loop no' nodes node &&
 	completes 'fabric add loop nodes ' "" &&
 	completes 'fabric set ubfab0 ' detect_ms up &&
 	completes 'fabric format ubfab0 ' force &&

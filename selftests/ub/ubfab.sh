@@ -295,7 +295,7 @@ t_wrong_value()
 	fails 1 '^ubfab: fabric add: nodes: integer out of range' \
 		"$ubfab" fabric add loop nodes 0 &&
 	fails 1 '^ubfab: fabric add: nodes: is missing' "$ubfab" fabric add loop &&
-	fails 1 '^ubfab: fabric add: transport: only loop fabrics' \
+	fails 1 '^ubfab: fabric add: transport: unknown, or its module' \
 		"$ubfab" fabric add rdma nodes 1 &&
 	fails 1 "^ubfab: fabric add: node: the last node's id" \
 		"$ubfab" fabric add loop nodes 2 node 1048575 &&

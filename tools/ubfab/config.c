@@ -4,6 +4,7 @@
  *
  *	fabrics:
  *	  - {transport: loop, nodes: 4, bytes: 64M}
+ *	  - {transport: rdma, dev: rxe0, node: 0, peer: [0=10.9.0.1, 1=10.9.0.2]}
  *
  * An entry is "fabric add" in other words: the transport, then each key with
  * its value. What came of a file is noted in /run/ub, a device and the id of
@@ -31,7 +32,7 @@
 #define NOTES		"/run/ub"
 #define LOCK		NOTES "/.lock"
 #define ID_BYTES	16
-#define WORDS_MAX	32	/* of one entry */
+#define WORDS_MAX	160	/* of one entry: 64 peers, and all else */
 
 /**
  * struct device - one that is there, or was when a note was written
@@ -185,6 +186,26 @@ static char *scalar(const yaml_node_t *n)
 	       NULL;
 }
 
+/* Values of a key into @words, from @count on: new count, or -1 when none fit. */
+static int value_words(struct config *c, const yaml_node_t *n, bool list,
+		       char **words, int count)
+{
+	const yaml_node_item_t *it;
+	char *word = scalar(n);
+
+	if (word && *word && count < WORDS_MAX) {
+		words[count] = word;
+		return count + 1;
+	}
+	if (word || !list || !n || n->type != YAML_SEQUENCE_NODE)
+		return -1;
+	for (it = n->data.sequence.items.start;
+	     count > 0 && it < n->data.sequence.items.top; it++)
+		count = value_words(c, yaml_document_get_node(&c->doc, *it), false,
+				    words, count);
+	return count;
+}
+
 /* The words of "fabric add" for an entry. */
 static int entry_words(struct config *c, const yaml_node_t *n,
 		       char *words[WORDS_MAX + 1])
@@ -198,18 +219,20 @@ static int entry_words(struct config *c, const yaml_node_t *n,
 		return complain(c, n, "a fabric looks like {transport: loop, nodes: 4}");
 	for (p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
 		char *key = scalar(yaml_document_get_node(&c->doc, p->key));
-		char *value = scalar(yaml_document_get_node(&c->doc, p->value));
+		const yaml_node_t *value = yaml_document_get_node(&c->doc, p->value);
 
-		if (!key || !*key || !value || !*value)
+		if (!key || !*key)
 			return complain(c, n, "each key of a fabric has one value");
-		if (!strcmp(key, "transport")) {
-			words[1] = value;
+		if (!strcmp(key, "transport") && scalar(value)) {
+			words[1] = scalar(value);
 			continue;
 		}
-		if (count + 2 > WORDS_MAX)
+		if (count == WORDS_MAX)
 			return complain(c, n, "too many keys");
 		words[count++] = key;
-		words[count++] = value;
+		count = value_words(c, value, !strcmp(key, "peer"), words, count);
+		if (count < 0)
+			return complain(c, n, "each key of a fabric has one value, but peer a list");
 	}
 	words[count] = NULL;
 	return words[1] ? 0 : complain(c, n, "a fabric needs transport, as in {transport: loop, nodes: 4}");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ubfab fabric: devices, and fabrics within this kernel. */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ub_names.h"
@@ -59,31 +61,124 @@ static int fabric_show(struct args *a)
 
 /* ---- add ---- */
 
+/* What has been made: a loop, or one device. */
+struct added {
+	int attr;
+	uint32_t value;
+};
+
 static void added(const struct reply *r, void *arg)
 {
-	uint32_t *loop = arg;
+	struct added *new = arg;
 
-	*loop = reply_u32(r, UB_NL_A_LOOP);
+	new->attr = r->a[UB_NL_A_FABRIC] ? UB_NL_A_FABRIC : UB_NL_A_LOOP;
+	new->value = reply_u32(r, new->attr);
 }
 
-/* The nodes of a loop fabric that has just been made. */
-static int show_loop(struct args *a, uint32_t loop)
+/* The nodes of a fabric that has just been made. */
+static int show_added(struct args *a, const struct added *new)
 {
 	struct nl_msg *msg = ubnl_request(UB_NL_CMD_FABRIC_GET);
 
 	if (msg)
-		nla_put_u32(msg, UB_NL_A_LOOP, loop);
+		nla_put_u32(msg, new->attr, new->value);
 	out_begin();
 	return ubnl_dump(msg, a->about, show_one, NULL) ?: out_end();
+}
+
+/* "3=10.9.0.4" or "3=fd00::4", into @msg unless it is the node's own. */
+static int add_peer(struct nl_msg *msg, const char *word, const uint64_t *own)
+{
+	unsigned char addr[16] = { [10] = 0xff, [11] = 0xff };
+	struct nlattr *nest;
+	unsigned long node;
+	char *end;
+
+	node = strtoul(word, &end, 10);
+	if (end == word || *end != '=' || node > UINT32_MAX)
+		return usage("peer: '%s' is not NODE=ADDRESS", word);
+	if (own && node == *own)
+		return 0;
+	if (!inet_pton(AF_INET, end + 1, addr + 12) &&
+	    !inet_pton(AF_INET6, end + 1, addr))
+		return usage("peer: '%s' is no address of IPv4 or IPv6", end + 1);
+	nest = nla_nest_start(msg, UB_NL_A_PEER);
+	if (!nest || nla_put_u32(msg, UB_NL_PEER_NODE, node) ||
+	    nla_put(msg, UB_NL_PEER_ADDRESS, sizeof(addr), addr))
+		return say("peer: too many");
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+/* Peers are the words that follow, as long as they look like it. */
+static int add_peers(struct args *a, struct nl_msg *msg, const uint64_t *own)
+{
+	int err = 0, n;
+
+	for (n = 0; !err && *a->v && strchr(*a->v, '='); n++)
+		err = add_peer(msg, args_next(a), own);
+	return err || n ? err : usage("peer: NODE=ADDRESS is missing");
+}
+
+static int add_string(struct args *a, struct nl_msg *msg, int attr,
+		      const char *name)
+{
+	const char *word = args_next(a);
+
+	if (!word)
+		return usage("%s: a word is missing", name);
+	nla_put_string(msg, attr, word);
+	return 0;
+}
+
+/* The node's own id, wherever it stands among the words; NULL: nowhere. */
+static const uint64_t *own_node(const struct args *a)
+{
+	static uint64_t node;
+	char **v;
+
+	for (v = a->v; *v; v++) {
+		if (strcmp(*v, "node") || !v[1])
+			continue;
+		node = strtoull(v[1], NULL, 0);
+		return &node;
+	}
+	return NULL;
+}
+
+/* Words that only fabrics over a device have; -1: it is none of them. */
+static int add_device_word(struct args *a, struct nl_msg *msg, const char *word,
+			   const uint64_t *own)
+{
+	uint64_t value;
+	int err;
+
+	if (!strcmp(word, "dev"))
+		return add_string(a, msg, UB_NL_A_DEV, "dev");
+	if (!strcmp(word, "name"))
+		return add_string(a, msg, UB_NL_A_NAME, "name");
+	if (args_is(word, "peers") && strlen(word) > 1)
+		return add_peers(a, msg, own);
+	if (strcmp(word, "port"))
+		return -1;
+	err = args_number(a, "port", 1, UINT16_MAX, &value);
+	if (!err)
+		nla_put_u16(msg, UB_NL_A_PORT, value);
+	return err;
 }
 
 static int add_words(struct args *a, struct nl_msg *msg)
 {
 	const char *word;
+	const uint64_t *own = own_node(a);
 	uint64_t value;
 	int err = 0;
 
 	while (!err && (word = args_next(a))) {
+		err = add_device_word(a, msg, word, own);
+		if (err >= 0)
+			continue;
+		err = 0;
 		if (args_is(word, "nodes") && strcmp(word, "node")) {
 			err = args_number(a, "nodes", 0, UINT32_MAX, &value);
 			if (!err)
@@ -106,12 +201,12 @@ static int add_words(struct args *a, struct nl_msg *msg)
 static int fabric_add(struct args *a)
 {
 	const char *transport = args_next(a);
+	struct added new = { UB_NL_A_LOOP, 0 };
 	struct nl_msg *msg;
-	uint32_t loop = 0;
 	int err;
 
 	if (!transport)
-		return usage("fabric add: the transport is missing (loop)");
+		return usage("fabric add: the transport is missing (loop, rdma)");
 	msg = ubnl_request(UB_NL_CMD_FABRIC_ADD);
 	if (!msg)
 		return say("out of memory");
@@ -121,8 +216,8 @@ static int fabric_add(struct args *a)
 		nlmsg_free(msg);
 		return err;
 	}
-	err = ubnl_talk(msg, a->about, added, &loop);
-	return err ?: show_loop(a, loop);
+	err = ubnl_talk(msg, a->about, added, &new);
+	return err ?: show_added(a, &new);
 }
 
 /* ---- del, set, format ---- */

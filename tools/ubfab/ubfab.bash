@@ -32,20 +32,27 @@ _ubfab_words()
 		return
 		;;
 	esac
+	case $2-$last in
+	add-dev)
+		compgen -G '/sys/class/infiniband/*' | sed 's,.*/,,'
+		return
+		;;
+	esac
 	case $last in
 	dev|del|set|format)
 		_ubfab_devices
 		return
 		;;
-	node|nodes|bytes|detect_ms|window|slot|member|level)
+	node|nodes|bytes|name|port|peer|detect_ms|window|slot|member|level)
 		return		# a value
 		;;
 	esac
 	case $1-$2 in
 	fabric-show)	echo "dev" ;;
 	fabric-add)
-		case $# in
-		2)	echo "loop" ;;
+		case $#-${3-} in
+		2-)	echo "loop rdma" ;;
+		*-rdma)	echo "dev node peer name port bytes" ;;
 		*)	echo "nodes node bytes" ;;
 		esac
 		;;

@@ -94,9 +94,21 @@ enum {
 	UB_NL_A_STAT,
 	UB_NL_A_EVENT,
 	UB_NL_A_VALUE,
+	UB_NL_A_DEV,
+	UB_NL_A_NAME,
+	UB_NL_A_PORT,
+	UB_NL_A_PEER,
 
 	__UB_NL_A_MAX,
 	UB_NL_A_MAX = (__UB_NL_A_MAX - 1)
+};
+
+enum {
+	UB_NL_PEER_NODE = 1,
+	UB_NL_PEER_ADDRESS,
+
+	__UB_NL_PEER_MAX,
+	UB_NL_PEER_MAX = (__UB_NL_PEER_MAX - 1)
 };
 
 enum {
