@@ -52,7 +52,8 @@ man:
 install: lib tools man
 	$(call put,755,$(BINDIR),$(addprefix build/tools/,$(TOOLS)))
 	[ ! -e $(DESTDIR)$(BINDIR)/ubcc ] || ln -sfn ubcc $(DESTDIR)$(BINDIR)/ubc++
-	$(call put,755,$(LIBEXECDIR),build/tools/ubrig-init tools/ubrig/fetch-kernel)
+	$(call put,755,$(LIBEXECDIR),build/tools/ubrig-init tools/ubrig/fetch-kernel \
+		tools/ubrig/guest-rdma)
 	$(call put,644,$(LIBDIR),build/lib/*.a)
 	for so in build/lib/lib*.so.[0-9]; do \
 		name=$${so##*/}; \

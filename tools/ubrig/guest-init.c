@@ -4,14 +4,16 @@
  * host's root by 9p under a tmpfs overlay, with the modules under test loaded.
  * Then it turns into the agent (guest-agent.c).
  *
- * Invariants: static, and runs no other program. What differs between guests
- * comes by fw_cfg, so that one cached initramfs serves all:
+ * Invariants: static, and runs no other program but those that it is told to run
+ * when the root is there. What differs between guests comes by fw_cfg, so that
+ * one cached initramfs serves all:
  *
  *	opt/ub/node	this guest's index, for its host name
  *	opt/ub/boot	lines of words separated by tabs:
  *			"modules PATH"		bind on /lib/modules/RELEASE
  *			"bare SLOT"		PCI device no driver may take
  *			"load PATH [PARAMS]"	module to load, in this order
+ *			"run PROGRAM ARG..."	to its end, which must be good
  *			"init PATH"		program that becomes PID 1
  *
  * A failure is told to the rig over the agent port where that exists already,
@@ -32,6 +34,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -236,6 +239,27 @@ static void hand_over(const char *path)
 	}
 }
 
+static void run_program(char *line)
+{
+	char *argv[256], *save = NULL, *word;
+	int n = 0, status;
+	pid_t pid;
+
+	for (word = strtok_r(line, "\t", &save); word && n < 255;
+	     word = strtok_r(NULL, "\t", &save))
+		argv[n++] = word;
+	argv[n] = NULL;
+	pid = n ? fork() : -1;
+	if (!pid) {
+		execv(argv[0], argv);
+		dprintf(STDERR_FILENO, "ubrig-init: %s: %s\n", argv[0],
+			strerror(errno));
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		guest_die("'%s' failed: its words are on the console", argv[0]);
+}
+
 /* Runs the boot lines that start with the word @verb, in order. */
 static void run_boot_lines(const char *verb)
 {
@@ -269,6 +293,11 @@ static void run_boot_lines(const char *verb)
 			hand_over(arg);
 			continue;
 		}
+		if (!strcmp(verb, "run")) {
+			agent_note(arg);
+			run_program(arg);
+			continue;
+		}
 		params = strchr(arg, '\t');
 		if (params)
 			*params++ = '\0';
@@ -299,6 +328,7 @@ int main(void)
 	run_boot_lines("modules");
 	run_boot_lines("bare");
 	run_boot_lines("load");
+	run_boot_lines("run");
 	run_boot_lines("init");
 	agent_serve();
 }

@@ -14,7 +14,7 @@
 /* In the order of need; what they depend on comes from modules.dep. */
 static const char *const wanted[] = {
 	"virtio_pci", "virtio_console", "qemu_fw_cfg", "9pnet_virtio", "9p",
-	"overlay",
+	"overlay", NULL,
 };
 
 struct archive {
@@ -62,57 +62,22 @@ static void add_module(struct archive *a, const char *dir, const char *path)
 	free(name);
 }
 
-/* A line is "PATH: DEPENDENCY...", to be loaded from its end backwards. */
-static void add_with_dependencies(struct archive *a, const char *dir, char *line)
+struct needed {
+	struct archive *archive;
+	const char *dir;
+};
+
+static void add_needed(void *arg, const char *path)
 {
-	char *word;
+	struct needed *n = arg;
 
-	while ((word = strrchr(line, ' '))) {
-		*word = '\0';
-		if (word[1])
-			add_module(a, dir, word + 1);
-	}
-	line[strcspn(line, ":")] = '\0';
-	add_module(a, dir, line);
-}
-
-static bool is_module(const char *line, size_t len, const char *name)
-{
-	const char *slash = memrchr(line, '/', len);
-	const char *base = slash ? slash + 1 : line;
-	size_t n = strlen(name);
-
-	return (size_t)(line + len - base) > n && !strncmp(base, name, n) &&
-	       !strncmp(base + n, ".ko", 3);
-}
-
-/* A module that modules.dep does not know is built into the kernel. */
-static void add_wanted(struct archive *a, const char *dir)
-{
-	char *path, *deps, *pos, *line;
-	size_t i, len;
-
-	path = xasprintf("%s/modules.dep", dir);
-	deps = read_whole_file(path, NULL);
-	if (!deps)
-		die("cannot read '%s': %s; run depmod for that folder", path,
-		    strerror(errno));
-	for (i = 0; i < ARRAY_SIZE(wanted); i++)
-		for (pos = deps; *pos; pos += len + (pos[len] == '\n')) {
-			len = strcspn(pos, "\n");
-			if (!is_module(pos, strcspn(pos, ":\n"), wanted[i]))
-				continue;
-			line = strndup(pos, len);
-			add_with_dependencies(a, dir, line);
-			free(line);
-		}
-	free(deps);
-	free(path);
+	add_module(n->archive, n->dir, path);
 }
 
 int initramfs_make(const struct guest_kernel *k, bool probe)
 {
 	struct archive a = { 0 };
+	struct needed needed = { &a, k->modules };
 	char *init, *data;
 	size_t len;
 	int fd;
@@ -129,7 +94,7 @@ int initramfs_make(const struct guest_kernel *k, bool probe)
 	if (probe)
 		add_entry(&a, "probe", 0100644, NULL, 0);
 	else if (k->modules)
-		add_wanted(&a, k->modules);
+		moddep(k->modules, wanted, add_needed, &needed);
 	add_entry(&a, "modules.list", 0100644, a.list.data, a.list.len);
 	add_entry(&a, "TRAILER!!!", 0, NULL, 0);
 	fd = memfd_of("ubrig-initrd", a.out.data, a.out.len);

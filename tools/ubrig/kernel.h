@@ -25,6 +25,14 @@ char *beside_binary(const char *name, const char *in_source);
 /* initramfs.c */
 int initramfs_make(const struct guest_kernel *k, bool probe);	/* memfd */
 
+/*
+ * moddep.c: calls @fn with the path below @dir, .../lib/modules/RELEASE, of each
+ * module that one of @names (NULL ends them) needs, in the order of loading, then
+ * with its own; several times maybe. One that is not there is built in.
+ */
+typedef void moddep_fn(void *arg, const char *path);
+void moddep(const char *dir, const char *const *names, moddep_fn *fn, void *arg);
+
 /* tsc.c */
 unsigned int tsc_measure_khz(void);
 

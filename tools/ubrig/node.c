@@ -136,6 +136,7 @@ void node_boot(struct node *n)
 	q.silent = eventfd(0, EFD_CLOEXEC);
 	if (q.silent < 0)
 		die("eventfd: %s", strerror(errno));
+	q.net = r->opts->rdma ? switch_plug(&r->net, n->index) : -1;
 	text = xasprintf("%d", n->index);
 	q.node_cfg = text_fd(text);
 	free(text);
@@ -151,6 +152,8 @@ void node_boot(struct node *n)
 	for (i = 0; i < r->opts->devices; i++)
 		if (q.ivshmem[i] >= 0)
 			close(q.ivshmem[i]);
+	if (q.net >= 0)
+		close(q.net);
 	close(q.node_cfg);
 	close(q.boot_cfg);
 
@@ -228,6 +231,7 @@ void node_reaped(struct node *n, int status)
 	n->pid = 0;
 	chan_close(&n->agent);
 	qmp_close(&n->qmp);
+	switch_unplug(&n->rig->net, n->index);
 	node_plug_over(n, "QEMU ended");
 	console_drain(&n->err);
 	console_drain(&n->con);

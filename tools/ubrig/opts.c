@@ -20,7 +20,7 @@ enum {
 	OPT_KEEP_LOGS, OPT_KERNEL, OPT_KERNEL_DIR, OPT_APPEND, OPT_ACCEL, OPT_TAG,
 	OPT_NO_TAG, OPT_NODES, OPT_NAME, OPT_JSON, OPT_QEMU, OPT_ROOT, OPT_INIT,
 	OPT_DEVICES, OPT_DEVICE, OPT_HOTPLUG,
-	OPT_SPARES,
+	OPT_SPARES, OPT_TRANSPORT,
 };
 
 static const struct option long_options[] = {
@@ -33,6 +33,7 @@ static const struct option long_options[] = {
 	{ "devices", required_argument, NULL, OPT_DEVICES },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "hotplug", no_argument, NULL, OPT_HOTPLUG },
+	{ "transport", required_argument, NULL, OPT_TRANSPORT },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "boot-timeout", required_argument, NULL, OPT_BOOT_TIMEOUT },
 	{ "modules", required_argument, NULL, OPT_MODULES },
@@ -71,10 +72,12 @@ static const char boot_help[] =
 	"  --device KIND,..     doorbell (default) or plain, likewise\n"
 	"  --devices N          ivshmem devices of each node, a memory each (default: as\n"
 	"                       many as --bar or --device names)\n"
+	"  --transport T        ivshmem (default), or rdma: no shared memory, but soft-RoCE\n"
+	"                       over a network of the rig's own; the guests need iproute2\n"
 	"  --hotplug            behind root ports, for plug and unplug\n"
-	"  --modules DIR        folder of ub.ko and ivshmem/ub_ivshmem.ko\n"
+	"  --modules DIR        folder of ub.ko and ivshmem/ub_ivshmem.ko, rdma/ub_rdma.ko\n"
 	"  --no-module          load no module\n"
-	"  --param M.KEY=VALUE  parameter of module M (ub, ub_ivshmem)\n"
+	"  --param M.KEY=VALUE  parameter of module M (ub, ub_ivshmem, ub_rdma)\n"
 	"  --kernel VERSION     of Debian: 6.1, 6.12, 7.3 or as uname -r says; fetched\n"
 	"                       once (UB_KERNEL, or that of the installed headers)\n"
 	"  --kernel-dir DIR     boot vmlinux, vmlinuz or bzImage from DIR, with\n"
@@ -356,8 +359,9 @@ static void add_param(struct opts *o, char *arg)
 	if (!dot || dot == arg || !eq || eq < dot + 2)
 		usage(o, "--param wants MODULE.KEY=VALUE, as in ub.detect_ms=1000, not '%s'",
 		      arg);
-	if (strncmp(arg, "ub.", 3) && strncmp(arg, "ub_ivshmem.", 11))
-		usage(o, "--param %s: ubrig loads ub and ub_ivshmem only", arg);
+	if (strncmp(arg, "ub.", 3) && strncmp(arg, "ub_ivshmem.", 11) &&
+	    strncmp(arg, "ub_rdma.", 8))
+		usage(o, "--param %s: ubrig loads ub, ub_ivshmem and ub_rdma only", arg);
 	add_word(&o->params, &o->nparams, arg);
 }
 
@@ -396,6 +400,11 @@ static void one_option(struct opts *o, int c, char *arg, int *n)
 		break;
 	case OPT_HOTPLUG:
 		o->hotplug = true;
+		break;
+	case OPT_TRANSPORT:
+		if (strcmp(arg, "ivshmem") && strcmp(arg, "rdma"))
+			usage(o, "--transport is ivshmem or rdma, not '%s'", arg);
+		o->rdma = !strcmp(arg, "rdma");
 		break;
 	case OPT_TIMEOUT:
 		o->timeout = seconds(o, "--timeout", arg);
@@ -492,6 +501,10 @@ static void fill_defaults(struct opts *o, int v, int n)
 		usage(o, "%d nodes, and all are spares", o->nodes);
 	if (!verbs[v].boots)
 		return;
+	if (o->rdma && (o->hotplug || o->root))
+		usage(o, "--transport rdma does not go with --hotplug or --root");
+	if (o->rdma)
+		o->devices = 0;
 	if (o->root && !o->no_module)
 		usage(o, "--root needs --no-module: the folder of modules is not below it");
 	if (!o->kernel_dir)

@@ -28,6 +28,7 @@ struct opts {
 	uint64_t bar[MAX_DEVICES];	/* bytes */
 	bool plain[MAX_DEVICES];
 	bool hotplug;
+	bool rdma;		/* no memory in common: a network, and soft-RoCE */
 	double timeout, boot_timeout;	/* seconds, 0: none */
 	char *modules;		/* folder on the host */
 	bool no_module;

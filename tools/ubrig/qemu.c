@@ -55,10 +55,22 @@ static const struct {
 static const struct {
 	const char *name;
 	const char *path[2];
+	bool ivshmem, rdma;	/* with which transport */
 } modules[] = {
-	{ "ub",		{ "ub.ko", NULL } },
-	{ "ub_ivshmem",	{ "ivshmem/ub_ivshmem.ko", "ub_ivshmem.ko" } },
+	{ "ub",		{ "ub.ko", NULL }, true, true },
+	{ "ub_ivshmem",	{ "ivshmem/ub_ivshmem.ko", "ub_ivshmem.ko" }, true, false },
+	{ "ub_rdma",	{ "rdma/ub_rdma.ko", "ub_rdma.ko" }, false, true },
 };
+
+/* What the kernel needs for soft-RoCE. */
+static const char *const rdma_needs[] = {
+	"virtio_net", "crc32_generic", "rdma_rxe", "rdma_cm", NULL,
+};
+
+/* 10.85.66.1 is node 0; a page and its headers are one frame. */
+#define NET_ADDRESS	"10.85.66.%d"
+#define NET_BITS	"24"
+#define NET_MTU		"4200"
 
 static bool has_param(const struct opts *o, const char *module, const char *key)
 {
@@ -118,17 +130,56 @@ static char *module_path(const char *dir, size_t which)
 	    modules[which].name, dir);
 }
 
+struct loads {
+	struct buf *b;
+	const char *dir;
+};
+
+static void load_needed(void *arg, const char *path)
+{
+	struct loads *l = arg;
+
+	buf_printf(l->b, "load\t%s/%s\n", l->dir, path);
+}
+
+/* The network of a node, and the fabric over it. */
+static void add_rdma_setup(struct buf *b, const struct rig *r, const struct node *n)
+{
+	char *script = beside_binary("guest-rdma", "tools/ubrig/guest-rdma");
+	char *ubfab = beside_binary("ubfab", "build/tools/ubfab");
+	int i;
+
+	buf_printf(b, "run\t%s\t" NET_ADDRESS "/" NET_BITS "\t" NET_MTU, script,
+		   n->index + 1);
+	if (!r->opts->no_module) {
+		buf_printf(b, "\t%s\tfabric\tadd\trdma\tdev\trxe0\tnode\t%u\tpeer",
+			   ubfab, n->id);
+		for (i = 0; i < r->n; i++)
+			buf_printf(b, "\t%u=" NET_ADDRESS, r->node[i].id, i + 1);
+	}
+	buf_printf(b, "\n");
+	free(ubfab);
+	free(script);
+}
+
 /* What guest-init.c reads from fw_cfg; its head comment has the form. */
 char *qemu_boot_lines(struct rig *r, struct node *n)
 {
 	struct buf b = { 0 };
+	struct loads loads = { &b, r->kernel.modules };
+	bool rdma = r->opts->rdma;
 	char *path;
 	size_t i;
 
 	if (r->kernel.modules && !r->opts->root)
 		buf_printf(&b, "modules\t%s\n", r->kernel.modules);
-	buf_printf(&b, "bare\t%s\n", SLOT_PLAIN_BDF);
+	if (!rdma)
+		buf_printf(&b, "bare\t%s\n", SLOT_PLAIN_BDF);
+	else if (r->kernel.modules)
+		moddep(r->kernel.modules, rdma_needs, load_needed, &loads);
 	for (i = 0; i < ARRAY_SIZE(modules) && !r->opts->no_module; i++) {
+		if (!(rdma ? modules[i].rdma : modules[i].ivshmem))
+			continue;
 		path = module_path(r->opts->modules, i);
 		buf_printf(&b, "load\t%s", path);
 		add_params(&b, n, modules[i].name);
@@ -136,6 +187,8 @@ char *qemu_boot_lines(struct rig *r, struct node *n)
 		b.len--;
 		free(path);
 	}
+	if (rdma)
+		add_rdma_setup(&b, r, n);
 	if (r->opts->init)
 		buf_printf(&b, "init\t%s\n", r->opts->init);
 	buf_add(&b, "", 1);
@@ -279,8 +332,21 @@ static void add_memory(struct args *a, const struct rig *r,
 
 	for (i = 0; i < r->opts->devices; i++)
 		add_device(a, r, i, fds->ivshmem[i]);
+	if (!r->opts->devices)
+		return;
 	add_backend(a, "bar", &r->mem[0]);
 	add_two(a, "-device", "ivshmem-plain,memdev=bar,addr=" SLOT_PLAIN);
+}
+
+static void add_network(struct args *a, const struct node *n, int fd)
+{
+	char mac[18];
+
+	if (fd < 0)
+		return;
+	switch_mac(n->index, mac);
+	add_two(a, "-netdev", "dgram,id=rig,local.type=fd,local.str=%d", fd);
+	add_two(a, "-device", "virtio-net-pci,netdev=rig,mac=%s", mac);
 }
 
 static void add_users_words(struct args *a, const struct node *n)
@@ -327,6 +393,8 @@ static void child(struct node *n, const struct qemu_fds *fds, char **argv,
 		_exit(1);
 	for (i = 0; i < ARRAY_SIZE(keep); i++)
 		set_cloexec(keep[i], 0);
+	if (fds->net >= 0)
+		set_cloexec(fds->net, 0);
 	for (d = 0; d < n->rig->opts->devices; d++) {
 		set_cloexec(n->rig->mem[d].memfd, 0);
 		if (fds->ivshmem[d] >= 0)
@@ -349,6 +417,7 @@ pid_t qemu_spawn(struct node *n, struct qemu_fds *fds)
 	add_memory(&a, n->rig, fds);
 	if (n->rig->opts->hotplug)
 		add_spares(&a, n, fds->silent);
+	add_network(&a, n, fds->net);
 	add_users_words(&a, n);
 	if (n->rig->opts->verbose && !n->index) {
 		struct buf b = { 0 };

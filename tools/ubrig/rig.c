@@ -81,6 +81,7 @@ void rig_init(struct rig *r, struct opts *o, const struct rig_ops *ops,
 	r->initrd_fd = initramfs_make(&r->kernel, false);
 	for (i = 0; i < o->devices; i++)
 		ivshmem_init(&r->mem[i], o->bar[i]);
+	switch_init(&r->net);
 	r->node = xcalloc(r->n, sizeof(*r->node));
 	for (i = 0; i < r->n; i++) {
 		r->node[i].rig = r;

@@ -6,6 +6,7 @@
  *	  |- opts		what the user asked for
  *	  |- kernel		files that all guests boot from
  *	  |- mem[device]	a shared memory, and who is connected to it
+ *	  |- net		or a network instead
  *	  `- node[n]		state, QEMU's pid, and what leads into it:
  *		|- console	serial line; splats are found here
  *		|- qmp		QEMU's monitor
@@ -33,6 +34,7 @@
 #include "loop.h"
 #include "opts.h"
 #include "qmp.h"
+#include "switch.h"
 
 enum node_state { NODE_OFF, NODE_BOOTING, NODE_READY, NODE_DEAD };
 
@@ -92,6 +94,7 @@ struct rig {
 	struct opts *opts;
 	struct guest_kernel kernel;
 	struct ivshmem mem[MAX_DEVICES];
+	struct net_switch net;	/* --transport rdma */
 	struct node *node;
 	int n;
 	int initrd_fd;		/* memfd */
@@ -142,6 +145,7 @@ struct qemu_fds {
 	int qmp, serial, agent, err, node_cfg, boot_cfg;
 	int ivshmem[MAX_DEVICES];	/* -1: plain */
 	int silent;			/* an eventfd that nobody rings */
+	int net;			/* -1: none */
 };
 pid_t qemu_spawn(struct node *n, struct qemu_fds *fds);
 char *qemu_boot_lines(struct rig *r, struct node *n);

@@ -13,7 +13,7 @@ UBRIG_OBJ := $(BUILD)/obj/ubrig
 UBRIG_SRCS := ubrig opts run up daemon daemon_ops status client \
 	      control rig node plug qemu job command output \
 	      console qmp chan loop ivshmem_server kernel initramfs probe \
-	      progress tsc util
+	      progress tsc util moddep switch
 UBRIG_INIT_SRCS := guest-init guest-agent guest-absent
 
 UBRIG_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror \
