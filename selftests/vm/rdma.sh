@@ -1,0 +1,279 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Nodes without shared memory: soft-RoCE between guests. They find each other in
+# any order, are told who left, who died and who came back; who does not fit is
+# refused by name; windows work, and go on when a link comes back; device, module
+# and fabric go away under their users. KTAP.
+#
+# usage: rdma.sh [NAME...]	only these tests, and "up" first
+#	UB_VM_RIG	more words for ubrig
+set -u
+here=$(dirname "$(readlink -f "$0")")
+top=$(readlink -f "$here/../..")
+# shellcheck source=../tools/ktap.sh
+. "$here/../tools/ktap.sh"
+
+rig=rdma-$$
+ubrig=$top/build/tools/ubrig
+ubfab=$top/build/tools/ubfab
+far=$top/build/selftests/ub/far_test
+modules=${UB_MODULES:-$top/kernel}
+tmp=$(mktemp -d)
+log=$tmp/log
+job=
+
+# shellcheck disable=SC2317 # called by trap
+finish()
+{
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+	"$ubrig" down --name "$rig" >/dev/null 2>&1
+	rm -rf "$tmp"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# shellcheck disable=SC2317 # the tests are called by name
+{
+u() { local verb=$1; shift; "$ubrig" "$verb" --name "$rig" "$@"; }
+
+# on NODE COMMAND...
+on() { local n=$1; shift; u exec --no-tag --timeout 100 "$n" -- "$@"; }
+
+# until_true COMMAND...
+until_true()
+{
+	local end=$((EPOCHSECONDS + 60))
+	while [ $EPOCHSECONDS -lt $end ]; do
+		"$@" >"$tmp/last" 2>&1 && return 0
+		sleep 0.2
+	done
+	cat "$tmp/last"
+	return 1
+}
+
+# sees NODE ID PATTERN: what that node says of the other
+sees()
+{
+	local out
+	out=$(on "$1" "$ubfab" node show node "$2" 2>&1)
+	echo "n$1: $out"
+	grep -Eq "node $2 .*$3" <<<"$out"
+}
+
+sees_up() { sees "$1" "$2" 'state up'; }
+
+all_up()
+{
+	local i j
+	for i in 0 1 2; do
+		for j in 5 7 9; do
+			until_true sees_up $i $j || return
+		done
+	done
+}
+
+incarnation() { on "$1" "$ubfab" node show node "$2" | grep -o 'incarnation [0-9]*'; }
+
+# said NODE PATTERN: its kernel, since mark
+mark() { on "$1" sh -c 'dmesg -C'; }
+said()
+{
+	on "$1" dmesg >"$tmp/dmesg"
+	grep -q "$2" "$tmp/dmesg" && return 0
+	echo "the kernel of n$1 did not say '$2':"
+	cat "$tmp/dmesg"
+	return 1
+}
+
+# add NODE [WORD...]: its fabric, as the rig adds it
+add()
+{
+	local n=$1 ids=(5 7 9)
+	shift
+	on "$n" "$ubfab" fabric add rdma dev rxe0 node "${ids[n]}" peer 5=10.85.66.1 \
+		7=10.85.66.2 9=10.85.66.3 "$@"
+}
+
+load() { local n=$1; shift; on "$n" insmod "$modules/rdma/ub_rdma.ko" "$@"; }
+
+# start_far HOME FAR: the tester, beside which something happens
+start_far()
+{
+	u exec --no-tag --timeout 200 "$2" -- "$far" far "10.85.66.$(($1 + 1))" \
+		>"$log.far" 2>&1 &
+	job=$!
+}
+
+# far_well: the tester has ended well
+far_well()
+{
+	local rc
+	wait "$job"
+	rc=$?
+	job=
+	if [ $rc != 0 ] || grep "^not ok" "$log.far"; then
+		cat "$log" "$log.far"
+		return 1
+	fi
+	grep -E '^# [a-z_]*: [0-9]* ms' "$log.far" | tr '\n' ' ' >&3
+	echo >&3
+}
+
+# windows HOME FAR: all that can be done with them
+windows()
+{
+	start_far "$1" "$2"
+	u exec --no-tag --timeout 200 "$1" -- "$far" home >"$log" 2>&1
+	far_well
+}
+
+t_up()
+{
+	# shellcheck disable=SC2086 # words
+	u up -n 3 --nodes 5,7,9 --transport rdma --param ub.detect_ms=4000 ${UB_VM_RIG-} &&
+		all_up
+}
+
+t_windows() { windows 0 1; }
+t_windows_the_other_way() { windows 2 1; }
+
+t_killed_is_told()
+{
+	u kill 2 && until_true sees 0 9 'state (fenced|down) .*reason no-heartbeat' &&
+		until_true sees 1 9 'state (fenced|down) .*reason no-heartbeat'
+}
+
+t_comes_back()
+{
+	local was
+	was=$(incarnation 0 9)
+	u boot 2 && all_up && [ "$was" != "$(incarnation 0 9)" ] && windows 2 0
+}
+
+# It says so: nobody waits for the detection time.
+t_leaves()
+{
+	local start=$EPOCHSECONDS
+	on 2 "$ubfab" fabric del ubfab0 && until_true sees 0 9 'state down .*reason left' &&
+		until_true sees 1 9 'state down .*reason left' || return
+	echo "$((EPOCHSECONDS - start)) s"
+	add 2 && all_up
+}
+
+t_layout_refused()
+{
+	mark 0
+	on 2 rmmod ub_rdma && load 2 layout_skew=1 && mark 2 && add 2 &&
+		until_true said 0 'node 9 .*: call refused there: the layout versions differ' &&
+		until_true said 2 'node 5 .*: call refused here: the layout versions differ' &&
+		! sees_up 0 9 && on 2 rmmod ub_rdma && load 2 && add 2 && all_up
+}
+
+t_name_refused()
+{
+	mark 0
+	on 2 "$ubfab" fabric del ubfab0 && add 2 name other &&
+		until_true said 0 'node 9 .*: call refused there: the names of the fabrics differ' &&
+		! sees_up 0 9 && on 2 "$ubfab" fabric del ubfab0 && add 2 && all_up
+}
+
+t_bad_requests()
+{
+	answers 1 'dev: no such RDMA device' on 0 "$ubfab" fabric add rdma dev rxe7 node 1 \
+		peer 2=10.85.66.2 &&
+		answers 1 'port: .*in use' add 0 &&
+		answers 1 'peer: at least one' on 0 "$ubfab" fabric add rdma dev rxe0 node 1 port 99 &&
+		answers 1 'peer: the node id is given twice' on 0 "$ubfab" fabric add rdma \
+			dev rxe0 node 1 port 99 peer 2=10.85.66.2 2=10.85.66.3 &&
+		answers 1 'no common memory' on 0 "$ubfab" fabric format ubfab0 force
+}
+
+# Beside the other fabric: another port, another name.
+t_ipv6()
+{
+	local i show="$ubfab node show dev ubfab1 node"
+	for i in 1 2; do
+		on $((i - 1)) ip addr add "fd85:66::$i/64" dev eth0 nodad || return
+	done
+	for i in 1 2; do
+		on $((i - 1)) "$ubfab" fabric add rdma dev rxe0 node $i name six port 21900 \
+			bytes 2M peer 1=fd85:66::1 2=fd85:66::2 || return
+	done
+	# shellcheck disable=SC2086 # words
+	until_true answers 0 'state up' on 0 $show 2 && until_true answers 0 'state up' on 1 $show 1 &&
+		on 0 "$ubfab" fabric del ubfab1 && until_true answers 0 'reason left' on 1 $show 1 &&
+		on 1 "$ubfab" fabric del ubfab1 && all_up
+}
+
+# Packets are lost, late, and out of order: all is as before, but slower.
+t_lossy()
+{
+	on 0 tc qdisc add dev eth0 root netem delay 2ms loss 2% reorder 80% 50% || return
+	windows 0 1 || return
+	on 0 tc qdisc del dev eth0 root && all_up
+}
+
+# Shorter than the detection time: nobody is lost, and what was begun goes on.
+t_link_down_for_a_moment()
+{
+	local was
+	was=$(incarnation 0 7)
+	start_far 0 1
+	u exec --no-tag --timeout 200 0 -- sh -c "$far home & for i in 1 2 3; do sleep 2
+		ip link set eth0 down; sleep 1; ip link set eth0 up; done; wait" >"$log" 2>&1
+	far_well && all_up && [ "$was" = "$(incarnation 0 7)" ]
+}
+
+# Both sides take each other for dead, and say so to who calls.
+t_link_down_for_long()
+{
+	on 1 ip link set eth0 down && until_true sees 0 7 'state (fenced|down)' &&
+		until_true sees 1 5 'state (fenced|down)' && mark 1 && on 1 ip link set eth0 up &&
+		until_true said 1 'node 5 .*taken for dead' && ! sees_up 0 7 &&
+		on 1 "$ubfab" fabric del ubfab0 && add 1 && all_up && windows 0 1
+}
+
+# The device goes away under a program that uses it.
+t_device_removed()
+{
+	start_far 0 1
+	u exec --no-tag --timeout 200 0 -- sh -c "$far home & sleep 4; rdma link del rxe0; wait" \
+		>"$log" 2>&1
+	wait "$job"
+	job=
+	until_true sees 1 5 'state down .*reason left' &&
+		! on 0 test -e /dev/ubfab0 && on 0 rdma link add rxe0 type rxe netdev eth0 &&
+		add 0 && all_up && windows 0 1
+}
+
+t_module_unloads()
+{
+	local i
+	for i in 1 2 3 4 5; do
+		on 1 rmmod ub_rdma && load 1 && add 1 || return
+	done
+	all_up && on 1 rmmod ub_rdma && on 1 rmmod ub && on 0 rmmod ub_rdma
+}
+
+t_down() { u down; }
+}
+
+tests=$(declare -F | sed -n 's/^declare -f t_//p')
+order="up windows windows_the_other_way killed_is_told comes_back leaves layout_refused
+name_refused bad_requests ipv6 lossy link_down_for_a_moment link_down_for_long device_removed
+module_unloads down"
+[ "$(xargs -n1 <<<"$order" | sort)" = "$(sort <<<"$tests")" ] || {
+	echo "rdma.sh: its tests and their order differ" >&2
+	exit 1
+}
+[ $# -eq 0 ] || order="up $*"
+exec 3>&1
+# shellcheck disable=SC2086 # words
+set -- $order
+ktap_plan $#
+for t; do
+	check "$t" "t_$t"
+done
+ktap_end
