@@ -5,7 +5,8 @@
  * does as it is told over a socket; the other is the tester.
  *
  * far_test		both are in one kernel, on /dev/ubfab0 and /dev/ubfab1 ("insmod
- *			ub.ko loop_nodes=2 loop_copied=1"); under a rig ranks 0 and 1
+ *			ub.ko loop_nodes=2 loop_copied=1"); on several nodes of a rig
+ *			ranks 0 and 1
  * far_test home	the home, with /dev/ubfab0; prints that it leaves it all to
  * far_test far ADDRESS	the tester on another machine
  */
@@ -428,9 +429,11 @@ static int meet(const char *where)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(FAR_PORT) };
 	int s = socket(AF_INET, SOCK_STREAM, 0), one = 1, i, conn = -1;
+	struct timeval limit = { .tv_sec = 60 };
 
 	if (!where) {
 		setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 		if (bind(s, (struct sockaddr *)&in, sizeof(in)) || listen(s, 1))
 			return -1;
 		conn = accept(s, NULL, NULL);
@@ -478,11 +481,11 @@ static int in_one_kernel(void)
 
 int main(int argc, char **argv)
 {
-	const char *rank = getenv("UB_RANK"), *where = NULL;
+	const char *rank = getenv("UB_RANK"), *size = getenv("UB_SIZE"), *where = NULL;
 	int fd;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc < 2 && !rank)
+	if (argc < 2 && (!rank || !size || atoi(size) < 2))
 		return in_one_kernel();
 	if (argc < 2 && atoi(rank) > 1)
 		return nothing("two nodes do it");
