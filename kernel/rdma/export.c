@@ -309,23 +309,25 @@ void ub_rdma_attach_asked(struct ub_rdma_conn *c, const struct ub_rdma_msg *msg)
 		.rights = le32_to_cpu(a->rights),
 	};
 	bool write = arg.rights & UB_WIN_WRITE;
-	struct ub_rdma_msg answer = {
-		.type = cpu_to_le16(UB_RDMA_ATTACHED),
-		.tag = msg->tag,
-		.attached.write = cpu_to_le16(write),
-	};
+	struct ub_rdma_msg *answer = kzalloc(sizeof(*answer), GFP_KERNEL);
 	struct ub_rdma_keys *keys;
 
+	if (!answer)
+		return;		/* the peer's time is over some day */
+	answer->type = cpu_to_le16(UB_RDMA_ATTACHED);
+	answer->tag = msg->tag;
+	answer->attached.write = cpu_to_le16(write);
 	/* The answer goes out before the news that the window has changed. */
 	mutex_lock(&r->export_mutex);
 	keys = admit(c, &arg, write);
 	if (IS_ERR(keys)) {
-		answer.attached.status = cpu_to_le32(PTR_ERR(keys));
-		ub_rdma_send_wait(c, &answer);
+		answer->attached.status = cpu_to_le32(PTR_ERR(keys));
+		ub_rdma_send_wait(c, answer);
 	} else {
-		answer_keys(c, &answer, keys);
+		answer_keys(c, answer, keys);
 	}
 	mutex_unlock(&r->export_mutex);
+	kfree(answer);
 	memzero_explicit(&arg, sizeof(arg));
 }
 
