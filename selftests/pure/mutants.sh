@@ -239,7 +239,6 @@ node own-still-mapped window 's/\tub_mmap_zap\(f, w->gva, w->length\);\n(\tmutex
 node room-not-seen slice 's/f->freed != freed \|\| //' windows
 node quarantine-short slice 's/v.heartbeat - p->heartbeat < 2/v.heartbeat - p->heartbeat < 1/' windows
 node quarantine-none slice 's/(static bool quarantine_over.*?\{\n)/$1\treturn true;\n/s' windows
-node moved-unrecorded slice 's/(swap\(w->unit, old->unit\);\n\t)ub_win_end\(f, old\)/$1quarantine_begin(f, old)/' windows-home
 node life-forgets slice 's/\t\tunits_set\(f, w\);\n\t\tquarantine_begin/\t\tquarantine_begin/' windows-home
 node record-even slice 's/\tub_swap\(&rec->generation, generation \+ 1\);\n//' windows
 node token-any attach 's/return differ \? -EACCES : 0/return 0/' windows
