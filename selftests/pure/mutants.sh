@@ -242,7 +242,7 @@ node quarantine-none slice 's/(static bool quarantine_over.*?\{\n)/$1\treturn tr
 node life-forgets slice 's/\t\tunits_set\(f, w\);\n\t\tquarantine_begin/\t\tquarantine_begin/' windows-home
 node record-even slice 's/\tub_swap\(&rec->generation, generation \+ 1\);\n//' windows
 node token-any attach 's/return differ \? -EACCES : 0/return 0/' windows
-node generation-any attach 's/->generation\) != a->generation\)/->generation) == 1)/' windows
+node generation-any attach 's/->generation\) != a->at.generation\)/->generation) == 1)/' windows
 
 [ -z "$UB_LONG" ] || # it takes a minute
 node newer-taken join 's/\tif \(word && generation > f->generation\)\n\t\treturn 0;\n//' "join2 -s 1 -x 1"
