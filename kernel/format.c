@@ -110,9 +110,10 @@ static void erase(struct ub_fabric *f, bool known)
  * Files that are open are dead afterwards, and nodes of other kernels fenced.
  *
  * Context: may sleep, for twice the detection time; no locks.
- * Return: 0; -EOPNOTSUPP each node has a memory of its own; without @force -EBUSY when the heartbeat of another node moves,
- *	else -EEXIST; -ESHUTDOWN when the fabric is about to go; or what
- *	joining returns: then the node is fenced, or refused as before.
+ * Return: 0; -EOPNOTSUPP each node has a memory of its own; without @force
+ *	-EBUSY when the heartbeat of another node moves, else -EEXIST; -ESHUTDOWN
+ *	when the fabric is about to go; or what joining returns: then the node is
+ *	fenced, or refused as before.
  */
 int ub_fabric_format(struct ub_fabric *f, bool force,
 		     struct netlink_ext_ack *extack)

@@ -145,7 +145,7 @@ static int conf_check(const struct ub_fabric_conf *conf, u64 bytes,
 		return -EINVAL;
 	}
 	if (conf->npeers >= geo.max_nodes) {
-		NL_SET_ERR_MSG(extack, "peer: more nodes than a fabric of that much memory holds; give more bytes");
+		NL_SET_ERR_MSG(extack, "peer: more nodes than so many bytes hold; give more bytes");
 		return -E2BIG;
 	}
 	return 0;

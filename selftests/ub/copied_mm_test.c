@@ -125,8 +125,9 @@ TEST_F(mm, pinned)
 
 	ST(self->p, 1);
 	to.iov_base = &word;
-	EXPECT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1);
-	if (errno != ENOSYS) {	/* a kernel need not have it */
+	/* On a kernel that has not got the call that is no question. */
+	if (process_vm_readv(getpid(), NULL, 0, NULL, 0, 0) == 0) {
+		EXPECT_EQ(process_vm_readv(getpid(), &to, 1, &from, 1, 0), -1);
 		EXPECT_EQ(errno, EFAULT);
 	}
 	/* A shared futex; one within a process works by its address. */

@@ -23,9 +23,9 @@ static unsigned char *mem;
 static size_t length;
 static int dev;
 
-static void order(enum what what, __u64 off, __u64 len, __u64 value)
+static void order(enum what what_for, __u64 off, __u64 len, __u64 value)
 {
-	struct order o = { .what = what, .off = off, .len = len, .value = value };
+	struct order o = { .what = what_for, .off = off, .len = len, .value = value };
 
 	all(true, &o, sizeof(o));
 }
@@ -38,9 +38,9 @@ static struct answer answer(void)
 	return a;
 }
 
-static struct answer tell(enum what what, __u64 off, __u64 len, __u64 value)
+static struct answer tell(enum what order_of, __u64 off, __u64 len, __u64 value)
 {
-	order(what, off, len, value);
+	order(order_of, off, len, value);
 	return answer();
 }
 
