@@ -153,7 +153,8 @@ void ub_member_ring(struct ub_fabric *f, u32 index, u64 group, bool poke)
 
 	if (poke)
 		ub_swap(&rec->poke, 1ULL);
-	if (!f->ops->ring)
+	/* The device of one that left may be about to go. */
+	if (!f->ops->ring || UB_NODE_STATE(ub_ld(&rec->word)) == UB_NODE_LEFT)
 		return;
 	bell = ub_ld(&rec->bell);
 	if (!bell)

@@ -14,6 +14,7 @@
  *    sleepers have timers.
  *  - remove() may come while files are open: they are dead afterwards.
  */
+#include <linux/delay.h>
 #include <linux/idr.h>
 #include <linux/io.h>
 #include <linux/module.h>
@@ -71,6 +72,9 @@ struct ivshmem {
 	bool closing;
 	struct delayed_work unmask;
 };
+
+/* That a ring may be on its way, where a host has more VMs than CPUs. */
+#define RINGING_MS	50
 
 static DEFINE_IDA(ivshmem_nth);
 
@@ -266,6 +270,12 @@ static void ivshmem_remove(struct pci_dev *pdev)
 	struct ivshmem *iv = pci_get_drvdata(pdev);
 
 	ub_fabric_unregister(iv->fabric);
+	/*
+	 * Nobody begins to ring a node that left. What is rung already shall meet
+	 * a device: QEMU 7.2 without irqfd may die of a ring that it delivers later.
+	 */
+	if (iv->irq)
+		msleep(RINGING_MS);
 	ivshmem_irq_off(iv);
 	ub_fabric_put(iv->fabric);
 	memunmap(iv->mem);

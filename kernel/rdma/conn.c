@@ -249,7 +249,7 @@ static void received(struct ib_cq *cq, struct ib_wc *wc)
 	struct ub_rdma_conn *c = cq->cq_context;
 	struct ib_device *dev = c->peer->r->dev;
 
-	if (ub_rdma_wc_bad(c, wc) || is_dead(c))
+	if (ub_rdma_wc_bad(c, wc))
 		return;
 	ib_dma_sync_single_for_cpu(dev, recv->dma, UB_RDMA_MSG_BYTES,
 				   DMA_FROM_DEVICE);
@@ -260,7 +260,11 @@ static void received(struct ib_cq *cq, struct ib_wc *wc)
 		ub_rdma_conn_close(c);
 		return;
 	}
-	ub_rdma_received(c, recv->msg);
+	/* Whoever hangs up may have said that it leaves. */
+	if (!is_dead(c) || recv->msg->type == cpu_to_le16(UB_RDMA_LEAVE))
+		ub_rdma_received(c, recv->msg);
+	if (is_dead(c))
+		return;
 	ib_dma_sync_single_for_device(dev, recv->dma, UB_RDMA_MSG_BYTES,
 				      DMA_FROM_DEVICE);
 	if (post_recv(c, recv))

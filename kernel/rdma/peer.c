@@ -15,7 +15,7 @@
 
 #define CALL_MIN_MS	20U
 #define CALL_MAX_MS	1000U
-#define LEAVE_WAIT	(HZ / 10)	/* for all farewells together */
+#define LEAVE_WAIT	HZ	/* for all farewells together, some sent again */
 
 static void call_work(struct work_struct *work)
 {

@@ -185,11 +185,10 @@ int main(void)
 		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (z == MAP_FAILED)
 		return 1;
-	t_plan(2);
+	/* On the host back end who is lost is dead: nobody haunts its windows. */
+	t_plan(loop ? 2 : 1);
 	t_result(!t_run(2, node, plain), "nobody is lost");
 	if (loop)
 		t_result(!t_run(3, node, haunted), "stores of a fenced node do not reach");
-	else
-		t_result(true, "stores of a fenced node do not reach # SKIP no loop fabric with test hooks");
 	return t_end();
 }

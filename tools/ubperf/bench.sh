@@ -45,5 +45,6 @@ for n in 2 4; do
 	python3 tools/ubperf/table.py "$out/${FABRIC:-dev}-$n.json"
 done
 measure 2 tools/ubperf/rounds.sh 7 "$tools/ubperf" >"$out/${FABRIC:-dev}-rounds"
+measure 2 "$tools/ubperf" idle --late 5000 --iters 1 --json >"$out/${FABRIC:-dev}-idle.json"
 echo
 python3 tools/ubperf/table.py --ratios "$out" "${FABRIC:-dev}"

@@ -3,7 +3,7 @@
 """Tables of ubperf's JSON, and the ratios that it is measured by.
 
 usage: table.py FILE			a table of all rows
-       table.py --ratios DIR FABRIC	from DIR/FABRIC-{2,4}.json, DIR/FABRIC-rounds
+       table.py --ratios DIR FABRIC	from DIR/FABRIC-{2,4,idle}.json, DIR/FABRIC-rounds
 """
 import json
 import os
@@ -83,6 +83,9 @@ def ratios(folder, fabric):
     if "barrier" in four:
         print("%-50s %6.1f %16s   <= 100" % ("4 ranks: longest barrier, ms",
                                             four["barrier"]["max_ns"] / 1e6, ""))
+    show("one of 2 asleep for 5 s: CPU of who waits, %",
+         [r["p50_ns"] * 100 / 5e9 for r in load("%s/%s-idle.json" % (folder, fabric)).values()],
+         "<=", 2.0)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@
  * them can be read. So it gets eventfds at once that never can, and for what it
  * opens in between, for the guest's files say, there are lower numbers free: spare
  * ones, taken before each device and given back before it goes. The guest stands
- * still while the numbers are taken, lest a file of its own gets one of the last.
+ * still while numbers are taken, lest it closes or opens a file in between and
+ * the device, or the file, gets a number that is too low.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -89,6 +90,13 @@ static void give_spares_back(struct node *n, int device)
 	free(args);
 }
 
+/* The guest stands still, and goes on. */
+static void still(struct node *n, bool on)
+{
+	if (!n->paused)
+		qmp_run(&n->qmp, on ? "stop" : "cont", NULL, -1, NULL, NULL);
+}
+
 /* QEMU has closed the eventfds of all peers, the memory and the connection. */
 static void hold_numbers(struct node *n)
 {
@@ -96,15 +104,13 @@ static void hold_numbers(struct node *n)
 	int count = n->rig->n * IVSHMEM_VECTORS + SPARE_FDS + HOLES;
 	char *args;
 
-	if (!n->paused)
-		qmp_run(&n->qmp, "stop", NULL, -1, NULL, NULL);
+	still(n, true);
 	for (i = 0; i < count; i++) {
 		args = xasprintf("{\"fdname\":\"hold%d\"}", n->holds++);
 		qmp_run(&n->qmp, "getfd", args, fd, NULL, NULL);
 		free(args);
 	}
-	if (!n->paused)
-		qmp_run(&n->qmp, "cont", NULL, -1, NULL, NULL);
+	still(n, false);
 	close(fd);
 }
 
@@ -178,6 +184,7 @@ void node_plug(struct node *n, int i,
 	if (plain) {
 		add_backend(n, i);
 	} else {
+		still(n, true);
 		take_spares(n, i);
 		add_bell(n, i);
 	}
@@ -191,6 +198,8 @@ void node_plug(struct node *n, int i,
 				 i, i, IVSHMEM_VECTORS, i, n->dev[i].plugs);
 	qmp_run(&n->qmp, "device_add", args, -1, plug_done, n);
 	free(args);
+	if (!plain)
+		still(n, false);
 }
 
 static void unplug_too_long(void *arg)
