@@ -107,9 +107,11 @@ static struct ub_fabric *sprung(void)
 	}
 	if (f) {
 		disarm(&f->trap);
-		/* Whoever sees that it sprung may resume the node. */
-		if (f->trap.how != UB_TEST_DIE_AT)
+		/* Whoever sees that it sprung may resume the node, and its tick. */
+		if (f->trap.how != UB_TEST_DIE_AT) {
 			WRITE_ONCE(f->paused, true);
+			cancel_delayed_work(&f->tick);
+		}
 		smp_store_release(&f->trap.sprung, ktime_get_ns());	/* not shared */
 	}
 	spin_unlock(&armed_lock);
@@ -135,6 +137,5 @@ void ub_instant_reached(void)
 		send_sig(SIGKILL, current, 1);
 		return;
 	}
-	cancel_delayed_work(&f->tick);
 	wait_event_killable(f->pause_wq, !READ_ONCE(f->paused));
 }

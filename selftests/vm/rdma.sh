@@ -11,35 +11,15 @@
 #			has what is wrong there
 #	UB_VM_RIG	more words for ubrig
 set -u
-here=$(dirname "$(readlink -f "$0")")
-top=$(readlink -f "$here/../..")
-# shellcheck source=../tools/ktap.sh
-. "$here/../tools/ktap.sh"
+# shellcheck source=rig.sh
+. "$(dirname "$(readlink -f "$0")")/rig.sh"
 
-rig=rdma-$$
-ubrig=$top/build/tools/ubrig
 ubfab=$top/build/tools/ubfab
 far=$top/build/selftests/ub/far_test
 modules=${UB_MODULES:-$top/kernel}
-tmp=$(mktemp -d)
-log=$tmp/log
-job=
-
-# shellcheck disable=SC2317 # called by trap
-finish()
-{
-	[ -z "$job" ] || kill "$job" 2>/dev/null
-	"$ubrig" down --name "$rig" >/dev/null 2>&1
-	rm -rf "$tmp"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 # shellcheck disable=SC2317 # the tests are called by name
 {
-u() { local verb=$1; shift; "$ubrig" "$verb" --name "$rig" "$@"; }
-
 # on NODE COMMAND...
 on() { local n=$1; shift; u exec --no-tag --timeout 100 "$n" -- "$@"; }
 
@@ -119,8 +99,7 @@ far_well()
 		cat "$log" "$log.far"
 		return 1
 	fi
-	grep -E '^# [a-z_]*: [0-9]* ms' "$log.far" | tr '\n' ' ' >&3
-	echo >&3
+	sed -n 's/^# \([a-z_]*: [0-9]* ms\).*/\1/p' "$log.far" | paste -sd' ' >&3
 }
 
 # windows HOME FAR: all that can be done with them
@@ -271,11 +250,5 @@ by_name="lossy link_down_for_a_moment link_down_for_long"
 	exit 1
 }
 [ $# -eq 0 ] || order="up $*"
-exec 3>&1
 # shellcheck disable=SC2086 # words
-set -- $order
-ktap_plan $#
-for t; do
-	check "$t" "t_$t"
-done
-ktap_end
+run_named $order
