@@ -262,8 +262,7 @@ static inline __u64 ub_aux_join(__u64 a, __u64 b)
 	__u64 high = (a & ~UB_AUX_LAST_MASK) |
 		     (b & (UB_AUX_MIXED | UB_AUX_WINLOST | UB_AUX_NOTE(15)));
 
-	if (UB_AUX_OP(a) != UB_AUX_OP(b))
-		high |= UB_AUX_MIXED;
+	high |= (__u64)(UB_AUX_OP(a) != UB_AUX_OP(b)) * UB_AUX_MIXED;
 	return high | (la < lb ? la : lb);
 }
 

@@ -366,14 +366,16 @@ static __always_inline int whole(struct ub_scope *s, uint32_t op, uint64_t value
 {
 	struct ub_window_sum sum;
 	uint32_t left = UB_POLLS;
-	uint64_t notes;
+	uint64_t notes = 0;
 	int err = begin(s);
 
 	if (unlikely(err))
 		return err;
-	if (unlikely(s->state != UB_SCOPE_IDLE))
-		return slow(s, op, value, 0, result);
-	notes = hand_over(s);
+	if (unlikely(s->state | s->notes)) {
+		if (s->state != UB_SCOPE_IDLE)
+			return slow(s, op, value, 0, result);
+		notes = hand_over(s);
+	}
 	if (unlikely(!s->bar.nhops))
 		return slow(s, op, value, notes, result);
 	err = ub_bar_straight(&s->bar, op, value, s->last | notes, &left, &sum);
