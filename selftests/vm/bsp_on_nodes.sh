@@ -20,6 +20,8 @@ here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
 # shellcheck source=../tools/ktap.sh
 . "$here/../tools/ktap.sh"
+# shellcheck source=loop.sh
+. "$here/loop.sh"
 
 chosen="drma/order|drma/overlap.highest|drma/volume.(large_put|many_small_puts)"
 chosen+="|reg/(slots|null.others|areas.recursion)|bsmp/(many.steps|hpmove.lives)"
@@ -53,17 +55,7 @@ key=$UB_JOB
 # Whoever waits for one that has ended waits for the time-out, and fails.
 export UB_START_MS=600000
 
-t_load()
-{
-	local i
-	insmod "${UB_MODULES:-$top/kernel}/ub.ko" loop_nodes=$lanes detect_ms=5000 || return
-	for ((i = 0; i < 100; i++)); do
-		[ -c /dev/ubfab$((lanes - 1)) ] && return
-		sleep 0.1
-	done
-	echo "no device of node $((lanes - 1))"
-	return 1
-}
+t_load() { loop_load "$lanes"; }
 
 # job COMMAND ARGUMENT...: on all nodes; on a loop each process is on a node of its own
 job()

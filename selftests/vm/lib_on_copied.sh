@@ -11,6 +11,8 @@ cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 # shellcheck source=../tools/ktap.sh
 . "$top/selftests/tools/ktap.sh"
+# shellcheck source=loop.sh
+. "$top/selftests/vm/loop.sh"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -62,11 +64,7 @@ t_pagerank()
 	said '^ 1  libc6 ' && said ': equal$'
 }
 
-insmod "${UB_MODULES:-$top/kernel}/ub.ko" loop_nodes=4 loop_copied=1 detect_ms=5000
-for ((i = 0; i < 100; i++)); do
-	[ ! -c /dev/ubfab3 ] || break
-	sleep 0.1
-done
+loop_load 4 loop_copied=1 || exit 1
 graph=$("$top/lib/examples/debian-graph" --extract -o "$tmp/graph.txt")
 tests=${UB_COPIED_TESTS:-"reduce move remap win"}
 # shellcheck disable=SC2086 # words

@@ -11,23 +11,16 @@ here=$(dirname "$(readlink -f "$0")")
 cd "$here/../.." || exit 1
 # shellcheck source=../tools/ktap.sh
 . "$here/../tools/ktap.sh"
+# shellcheck source=loop.sh
+. "$here/loop.sh"
+top=$PWD
 
 nodes=8
 export T_DEVICE=/dev/ubfab%d
 # Eight ranks share the guest's CPUs: a barrier is some milliseconds there.
 export T_SYNCS=${T_SYNCS:-500}
 
-t_load()
-{
-	local i
-	insmod "${UB_MODULES:-kernel}/ub.ko" loop_nodes=$nodes detect_ms=5000 test_hooks=1 || return
-	for ((i = 0; i < 100; i++)); do
-		[ -c /dev/ubfab$((nodes - 1)) ] && return
-		sleep 0.1
-	done
-	echo "no device of node $((nodes - 1))"
-	return 1
-}
+t_load() { loop_load $nodes test_hooks=1; }
 
 # How often pages of the device were touched first
 faults()
