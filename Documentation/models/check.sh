@@ -45,6 +45,10 @@ pass loop   shrink N=4 FAULTS=1
 pass safety heirs N=3 FAULTS=1
 pass safety heirs N=4 FAULTS=2
 pass safety window CRASHES=1
+pass safety flush N=2 EPOCHS=2 FAULTS=2
+pass safety flush N=3 EPOCHS=2 FAULTS=1
+pass safety flush N=3 EPOCHS=2 FAULTS=1 ONLY_CUTS
+pass safety flush N=3 EPOCHS=2 FAULTS=1 ONLY_CRASHES
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_HINT_CLEARED
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_HINT_STORE
 fail safety barrier N=2 EPOCHS=2 FAULTS=0 BUG_NO_RING
@@ -88,6 +92,12 @@ fail safety window CRASHES=0 BUG_EVEN
 fail safety window CRASHES=0 BUG_ONE_BEAT
 fail safety window CRASHES=1 BUG_LIFE_FORGETS
 fail safety window CRASHES=1 BUG_MOVE_LATE
+fail safety flush N=2 EPOCHS=1 FAULTS=1 BUG_TIE
+fail safety flush N=3 EPOCHS=2 FAULTS=1 BUG_USE_FLAGS
+fail safety flush N=3 EPOCHS=2 FAULTS=1 BUG_NO_POOL
+fail safety flush N=3 EPOCHS=2 FAULTS=1 BUG_ONCE
+fail safety flush N=3 EPOCHS=1 FAULTS=1 BUG_TRUST
+fail safety flush N=3 EPOCHS=2 FAULTS=1 BUG_NO_DRAIN
 '
 
 long='
@@ -105,6 +115,7 @@ pass safety group N=4 FAULTS=1 TIMEOUTS=1
 pass safety shrink N=5 FAULTS=2
 pass safety heirs N=5 FAULTS=2
 pass safety window CRASHES=1 ATTACHES=4
+pass safety flush N=3 EPOCHS=1 FAULTS=2
 part bits   barrier N=4 EPOCHS=2 FAULTS=1
 '
 
@@ -149,7 +160,7 @@ search()
 	[ "$want" = fail ] && level=-O0
 	# shellcheck disable=SC2086	# lists of options
 	spin -a $defs "$model.pml" >log 2>&1 &&
-		"$CC" $level -w -DNOREDUCE $opt -o pan pan.c >>log 2>&1 &&
+		"$CC" $level -w -DNOREDUCE -DVECTORSZ=2048 $opt -o pan pan.c >>log 2>&1 &&
 		(ulimit -v "$MEMORY_KB"; exec ./pan -n -m1000000 $run) >>log 2>&1
 }
 
