@@ -48,6 +48,7 @@ man:
 	for f in Documentation/man/*.[1-9]; do \
 		mkdir -p build/man/man$${f##*.} && cp $$f build/man/man$${f##*.} || exit; \
 	done
+	ln -s ubcc.1 build/man/man1/ubc++.1
 
 install: lib tools man
 	$(call put,755,$(BINDIR),$(addprefix build/tools/,$(TOOLS)))
