@@ -14,6 +14,8 @@
 #	vm	the lines of selftests/vm/tests, or those of UB_DEBUG_LINES
 #	plug	selftests/vm/plug.sh
 #	hostile	selftests/vm/hostile.sh
+#	rdma	selftests/vm/rdma.sh windows
+#	X_test	one program of selftests/ub
 # Without PART: kasan: kunit and slice, with UB_LONG kunit and all from ub on; kcsan: ub.
 
 set -u
@@ -28,7 +30,7 @@ slice=(uapi netlink window mmap xfer group made event life storm scribble lives 
 
 # The kernel is some five times slower, and nobody is to be taken for dead for that.
 export UB_CALM_MS=${UB_CALM_MS:-20000} UB_DETECT_MS=${UB_DETECT_MS:-3000}
-export UB_MODEL_N=${UB_MODEL_N:-200} UB_EVERY=${UB_EVERY:-20}
+export UB_MODEL_N=${UB_MODEL_N:-200} UB_EVERY=${UB_EVERY:-20} UB_NETLINK_N=${UB_NETLINK_N:-3000}
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -37,7 +39,7 @@ trap 'exit 143' TERM HUP
 
 case $kind in
 kasan)	parts="kunit slice"
-	[ -z "${UB_LONG-}" ] || parts="kunit ub vm plug hostile" ;;
+	[ -z "${UB_LONG-}" ] || parts="kunit ub vm plug hostile rdma" ;;
 kcsan)	parts=ub ;;
 *)	sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
@@ -133,6 +135,8 @@ for part; do
 		rigs selftests/vm/run.sh "${names[@]}" ;;
 	plug)	rigs selftests/vm/plug.sh ;;
 	hostile) rigs selftests/vm/hostile.sh ;;
+	rdma)	rigs selftests/vm/rdma.sh windows ;;
+	*_test)	programs 1200 "${part%_test}" ;;
 	*)	echo "no part '$part'" >"$tmp/out"; result "$part" 1 ;;
 	esac
 	echo "# $part: $((SECONDS - began)) s"

@@ -301,13 +301,17 @@ TEST_F(netlink, wrong_values_are_named)
 	EXPECT_TRUE(names(nl, "state")) TH_LOG("%s", nl->text);
 }
 
-/* Messages of random bytes, as attributes and as headers: no more than errors. */
+/*
+ * Messages of random bytes, as attributes and as headers: no more than errors.
+ * UB_NETLINK_N: how many (20000).
+ */
 TEST_F(netlink, random_messages)
 {
-	unsigned int seed = 20240607, i, k;
+	const char *s = getenv("UB_NETLINK_N");
+	unsigned int seed = 20240607, i, k, count = s ? atoi(s) : 20000;
 	struct nl_req q;
 
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < count; i++) {
 		int cmd = rand_r(&seed) % (UB_NL_CMD_MAX + 2);
 		int n = rand_r(&seed) % 4;
 		char data[32];

@@ -98,6 +98,7 @@ detect_of()
 {
 	case $1 in
 	made|fail|event|storm|soak|scribble|lives|fuzz)	echo "${UB_DETECT_MS:-300}" ;;
+	survive)	echo "${UB_DETECT_MS:-2000}" ;;
 	matrix)		echo "${UB_MATRIX_MS:-500}" ;;
 	copied)		echo "${UB_CALM_MS:-5000}" ;;	# it delays by 2 s itself
 	*)		echo "${UB_CALM_MS:-2000}" ;;

@@ -235,6 +235,7 @@ struct member {
 	int n;
 	__u32 group;
 	int ret;
+	bool over;		/* the step has ended */
 	__u64 took;
 	struct ub_group_create gc;
 	struct ub_barrier bar;
@@ -250,6 +251,7 @@ static inline void *member_main(void *arg)
 	ST(&m->tid, syscall(SYS_gettid));
 	m->ret = m->step(m);
 	m->took = now() - start;
+	ST(&m->over, true);
 	return NULL;
 }
 
@@ -257,6 +259,7 @@ static inline void member_start(struct member *m, int (*step)(struct member *m))
 {
 	m->step = step;
 	m->ret = 1;
+	m->over = false;
 	m->tid = 0;
 	if (pthread_create(&m->thread, NULL, member_main, m))
 		abort();
