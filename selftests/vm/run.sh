@@ -10,10 +10,15 @@
 # nodes' documents are complete and without failure, and ubrig ends well: a
 # splat or panic in a guest's kernel fails it.
 #
+# Lines of one node run two at a time, as a guest keeps little more than one CPU
+# busy, and boots on one alone; those of more have the machine for themselves.
+# Results are printed in the order of the table.
+#
 # usage: run.sh [NAME...]	only these lines; without, those with a "+" only
 #				with UB_LONG=1
 #	UB_VM_RIG	more words for ubrig, UB_VM_WRAP a program that runs the
-#			programs, UB_VM_SLOW how many times as long they may take
+#			programs, UB_VM_SLOW how many times as long they may take,
+#			UB_VM_AT_ONCE how many guests at a time (default 2)
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -22,8 +27,20 @@ table=selftests/vm/tests
 ubrig=build/tools/ubrig
 sum=.ci/ktap-sum
 
+declare -A job
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck disable=SC2317 # by the trap
+end()
+{
+	local pid
+
+	for pid in "${!job[@]}"; do
+		kill -TERM -- "-$pid" 2>/dev/null
+	done
+	wait
+	rm -rf "$tmp"
+}
+trap end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -40,9 +57,9 @@ rows()
 # node_result INDEX: its document, checked; leaves skipped=no if it did something
 node_result()
 {
-	local doc=$tmp/n$1 text
+	local doc=$dir/n$1 text
 
-	sed -n "s/^\[n$1\] //p" "$tmp/out" >"$doc"
+	sed -n "s/^\[n$1\] //p" "$dir/out" >"$doc"
 	if text=$($sum -v -n "n$1" "$doc"); then
 		[ "${text#0 passed}" != "$text" ] || skipped=no
 		return 0
@@ -53,13 +70,15 @@ node_result()
 	return 1
 }
 
-# run NAME NODES SECONDS PROGRAM UBRIG-ARGUMENT...
+# run NUMBER NAME NODES SECONDS PROGRAM UBRIG-ARGUMENT...: status 1 when it failed
 run()
 {
-	local name=$1 nodes=$2 seconds=$(($3 * ${UB_VM_SLOW:-1})) words i rc bad='' skipped=yes
+	local number=$1 name=$2 nodes=$3 seconds=$(($4 * ${UB_VM_SLOW:-1}))
+	local words i rc bad='' skipped=yes dir=$tmp/$1
 
-	IFS=, read -ra words <<<"$4"
-	shift 4
+	IFS=, read -ra words <<<"$5"
+	shift 5
+	mkdir "$dir"
 	case ${words[0]} in
 	/*)	;;
 	*/*)	words[0]=$top/${words[0]} ;;
@@ -68,39 +87,74 @@ run()
 
 	# shellcheck disable=SC2086 # words
 	{ time $ubrig run -n "$nodes" --tag-output --timeout "$seconds" "$@" ${UB_VM_RIG-} -- \
-		${UB_VM_WRAP-} "${words[@]}" </dev/null >"$tmp/out" 2>"$tmp/err"; } 2>"$tmp/time"
+		${UB_VM_WRAP-} "${words[@]}" </dev/null >"$dir/out" 2>"$dir/err"; } 2>"$dir/time"
 	rc=$?
 	echo "    KTAP version 1"
 	echo "    1..$nodes"
 	for ((i = 0; i < nodes; i++)); do
-		node_result $i >"$tmp/verdict" && verdict=ok || verdict="not ok"
+		node_result $i >"$dir/verdict" && verdict=ok || verdict="not ok"
 		[ "$verdict" = ok ] || bad="$bad, n$i"
-		sed 's/^/        /' "$tmp/n$i"
-		sed 's/^/    /' "$tmp/verdict"
+		sed 's/^/        /' "$dir/n$i"
+		sed 's/^/    /' "$dir/verdict"
 		echo "    $verdict $((i + 1)) n$i"
 	done
-	sed 's/^/# /' "$tmp/err"
-	echo "# $name: $(cat "$tmp/time")"
+	sed 's/^/# /' "$dir/err"
+	echo "# $name: $(cat "$dir/time")"
 	case $rc in
 	0|4)	;;
 	124)	bad="$bad, not ended after $seconds s" ;;
 	125)	bad="$bad, the rig or a guest's kernel failed" ;;
 	*)	[ -n "$bad" ] || bad=", ended with $rc though no test failed" ;;
 	esac
-	count=$((count + 1))
 	if [ -n "$bad" ]; then
 		echo "# failed: ${bad#, }"
-		echo "not ok $count $name"
-		failed=1
+		echo "not ok $number $name"
+		return 1
 	elif [ $skipped = yes ]; then
-		echo "ok $count $name # SKIP on all nodes"
+		echo "ok $number $name # SKIP on all nodes"
 	else
-		echo "ok $count $name"
+		echo "ok $number $name"
 	fi
 }
 
+# One more line has ended: its guests are gone, and what can be told is.
+ended()
+{
+	local pid
+
+	wait -n -p pid "${!job[@]}" || failed=1
+	busy=$((busy - job[$pid]))
+	unset "job[$pid]"
+	: >"$tmp/$pid.over"
+	tell
+}
+
+# Of lines that have ended, all before which have
+tell()
+{
+	while [ $told -lt ${#order[@]} ] && [ -e "$tmp/${order[told]}.over" ]; do
+		cat "$tmp/$((++told)).said"
+	done
+}
+
+# begin NUMBER NAME NODES...: as soon as there is room
+begin()
+{
+	while [ $busy -gt 0 ] && [ $((busy + $3)) -gt "${UB_VM_AT_ONCE:-2}" ]; do
+		ended
+	done
+	set -m	# a group of processes, which can be ended as a whole
+	run "$@" >"$tmp/$1.said" &
+	set +m
+	job[$!]=$3
+	order+=($!)
+	busy=$((busy + $3))
+}
+
 TIMEFORMAT='%0R s, of CPUs %0U s and %0S s'
-count=0
+order=()
+told=0
+busy=0
 failed=0
 mapfile -t lines < <(rows "$@")
 echo "KTAP version 1"
@@ -112,6 +166,9 @@ fi
 echo "1..${#lines[@]}"
 for line in "${lines[@]}"; do
 	# shellcheck disable=SC2086 # words
-	run $line
+	begin $((${#order[@]} + 1)) $line
+done
+while [ $busy -gt 0 ]; do
+	ended
 done
 exit $failed
