@@ -38,7 +38,8 @@
  *	return -EOWNERDEAD when that memory is gone
  * @get: copy from it
  * @atomic: on a word of it; *@old gets what it held
- * @crowd: CPUs that the members here share when they outnumber them, else 0
+ * @crowd: CPUs that the members here share when they outnumber them, else 0; may
+ *	bring ctx->crowd_look forward
  */
 struct ub_backend {
 	const char *name;

@@ -163,6 +163,9 @@ static int attach_group(struct ub_scope *s, uint64_t offset, uint64_t size,
 	s->by_kernel = by_kernel(d);
 	ub_grp_init(&g, p, s->n, d->info.out_max_members, d->info.out_max_lines);
 	ub_bar_init(&s->bar, &g, NULL, s->rank, epoch);
+	/* A world, or what may become one. */
+	if (!s->outer || s->outer == s->ctx->job)
+		ub_dev_show_cpus(s);
 	return 0;
 }
 
@@ -406,22 +409,6 @@ static void dev_look(struct ub_scope *s)
 	s->look = ub_now() + UB_DEV_LOOK_NS;
 }
 
-/* ---- CPUs ---- */
-
-/* Members on other nodes have CPUs of their own, for all that can be seen. */
-static int dev_crowd(struct ub_ctx *ctx)
-{
-	const struct ub_scope *w = ctx->world;
-	uint64_t mask[UB_CPU_WORDS];
-	int here = 0, cpus;
-	uint32_t i;
-
-	for (i = 0; w && i < w->n; i++)
-		here += w->node[i] == ctx->own_node;
-	cpus = ub_cpus(mask);
-	return here > cpus ? cpus : 0;
-}
-
 const struct ub_backend ub_backend_dev = {
 	.name = "dev",
 	.open = dev_open,
@@ -445,5 +432,5 @@ const struct ub_backend ub_backend_dev = {
 	.put = ub_dev_put,
 	.get = ub_dev_get,
 	.atomic = ub_dev_atomic,
-	.crowd = dev_crowd,
+	.crowd = ub_dev_crowd,
 };

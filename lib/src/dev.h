@@ -43,4 +43,9 @@ int ub_dev_win_again(struct ub_win *w, uint32_t rank, const void *mail);
 void ub_dev_win_free(struct ub_win *w, bool used);
 uint64_t ub_dev_win_room(struct ub_ctx *ctx);
 
+/* ---- dev_cpus.c ---- */
+/** ub_dev_show_cpus() - tell the members of a world which CPUs this one may use */
+void ub_dev_show_cpus(const struct ub_scope *w);
+int ub_dev_crowd(struct ub_ctx *ctx);
+
 #endif /* UB_DEV_H */

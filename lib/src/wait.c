@@ -27,8 +27,8 @@ static int crowd(struct ub_ctx *ctx)
 	uint64_t now = ub_now();
 
 	if (now >= ctx->crowd_look) {
-		ctx->crowd = ctx->be->crowd(ctx);
 		ctx->crowd_look = now + UB_CROWD_NS;
+		ctx->crowd = ctx->be->crowd(ctx);
 	}
 	return ctx->crowd;
 }

@@ -107,7 +107,9 @@ struct ub_lost_window {
  * @hint: highest epoch in which somebody was about to sleep; never lowered
  * @lost: by parity of the epoch
  *
- * The first two are read after each arrival, so they share one line.
+ * The first two are read after each arrival, so they share one line. The rest of
+ * the page is for members to tell each other something; the kernel neither reads
+ * nor writes it.
  */
 struct ub_group_head {
 	__u64 verdict;
