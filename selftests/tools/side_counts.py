@@ -5,11 +5,14 @@ import io
 import json
 import os
 import sys
+import tempfile
+import time
 from contextlib import redirect_stdout
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../../tools/ubperf/side"))
 import contest  # noqa: E402
+import side     # noqa: E402
 import show     # noqa: E402
 from contest import Bar, Group, Pick, Row, Run  # noqa: E402
 
@@ -145,6 +148,33 @@ def test_endless():
     finally:
         contest.RUN_SECONDS = 150
     assert row["ours"]["missing"].startswith("did not end"), row
+
+
+def test_time():
+    """What has no time left is not begun, what runs then is ended; both say so."""
+    contest.LEAST_SECONDS, contest.UNTIL = 0.2, time.monotonic() + 0.2
+    try:
+        row, _ = play({"slow": Run(["sleep", "1000"]), "late": prints(p50_ns=1)},
+                      Row("r", pick("slow"), [pick("late")], [Bar("late", 1.0)]), 2)
+    finally:
+        contest.LEAST_SECONDS, contest.UNTIL = 5, None
+    assert row["ours"]["missing"].startswith("did not end within 0 s"), row
+    assert row["peers"][0]["missing"].startswith("not run: the time"), row
+
+
+def test_first_rounds():
+    """In a limit of time each group has its first round before the second of any."""
+    order = tempfile.NamedTemporaryFile()
+    groups = {}
+    for name in ("a", "b"):
+        run = Run(["sh", "-c", 'printf %s >>%s; echo \'{"rows": []}\'' % (name, order.name)])
+        groups[name] = Group({"ub": run}, [Row("r", pick("ub"), [])])
+    tries, contest.TRIES = contest.TRIES, 1
+    try:
+        assert len(list(side.measure_in_time(groups, 2))) == 2
+    finally:
+        contest.TRIES = tries
+    assert order.read() == b"abab"
 
 
 def main():

@@ -8,4 +8,4 @@
 rsh=tools/ubperf/guest-rsh.py
 [ "$UB_RANK" = 0 ] || exec python3 $rsh serve
 trap 'python3 $rsh quit' EXIT
-python3 tools/ubperf/side/side.py guests --json - "$@"
+python3 tools/ubperf/side/side.py "$@"

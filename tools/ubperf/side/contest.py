@@ -5,8 +5,11 @@ A Run is a command that prints ubperf's JSON. A Group has the runs that are
 compared with each other; in each round all of them run one right after the
 other, forwards and backwards by turns, so that a machine that slows down for a
 while slows all of them. A run during which other programs took CPU time is done
-again, a few times; the least disturbed counts, and says so. A Row compares a test of one run with tests of others;
-ratios are of the same round.
+again, a few times; the least disturbed counts, and says so. A Row compares a test of
+one run with tests of others; ratios are of the same round.
+
+With a limit of time (UNTIL) no run begins after it, none lasts much longer, and a
+row without figures says why.
 """
 import json
 import os
@@ -17,6 +20,8 @@ import time
 from dataclasses import dataclass, field
 
 RUN_SECONDS = 150
+LEAST_SECONDS = 5   # for a run that has begun
+UNTIL = None        # by the monotonic clock
 TRIES = 4
 OTHERS = 0.1        # of one CPU, taken by other programs: disturbed
 FIGURES = ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns")
@@ -91,8 +96,14 @@ def busy_seconds():
             t.children_user + t.children_system, time.monotonic())
 
 
+def seconds_left():
+    return float("inf") if UNTIL is None else UNTIL - time.monotonic()
+
+
 def execute(run):
     """Rows of one run by (test, size), of the least disturbed of a few tries."""
+    if seconds_left() <= 0:
+        raise NoFigures("not run: the time for all of them was over")
     best, least = None, None
     for _ in range(TRIES):
         before = busy_seconds()
@@ -102,7 +113,7 @@ def execute(run):
         others = max(0.0, all_of_them - own) / max(took, 0.2)
         if best is None or others < least:
             best, least = rows, others
-        if others <= OTHERS:
+        if others <= OTHERS or seconds_left() <= 0:
             break
     for row in best.values():
         row["others"] = least
@@ -119,10 +130,11 @@ def once(run):
                                  start_new_session=True)
     except OSError as e:
         raise NoFigures("%s: %s" % (run.argv[0], e.strerror)) from e
+    limit = min(RUN_SECONDS, max(seconds_left(), LEAST_SECONDS))
     try:
-        out, err = child.communicate(timeout=RUN_SECONDS)
+        out, err = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        raise NoFigures("did not end within %d s" % RUN_SECONDS) from None
+        raise NoFigures("did not end within %.0f s" % limit) from None
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)

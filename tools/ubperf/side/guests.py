@@ -7,6 +7,7 @@ from contest import Bar, Group, Pick, Row, Run
 
 RSH = os.path.abspath("tools/ubperf/guest-rsh.py")
 MIB = 1 << 20
+SECONDS = 60        # for one run
 
 # 10.77.0.0/24 is the switch between the guests: see ../guest-net.sh.
 OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", RSH,

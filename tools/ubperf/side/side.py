@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measures libub side by side with its peers, and says where a bar is missed.
 
-usage: side.py PLACE [--rounds N] [--tries N] [--only GROUP[,GROUP]] [--quick]
-		[--json FILE]
+usage: side.py PLACE [--rounds N] [--tries N] [--seconds S] [--only GROUP[,GROUP]]
+		[--quick] [--json FILE]
 
 PLACE is where: host, processes of this machine on the host back end; vm, the same
 on the device, inside one VM; guests, rank 0 of several VMs, for all of them. Run
 at the top of the tree, after "make -f tools/ubperf/peers/peers.mk" has built the
-peers. With --json - the table goes to standard error. The exit status does not
+peers. With --seconds it ends in about that time: all groups have their first round
+before any has its second. With --json - the table goes to standard error. The exit status does not
 tell whether bars are met: times are for reading.
 """
 import argparse
@@ -17,6 +18,7 @@ import json
 import os
 import platform
 import sys
+import time
 
 import contest
 from contest import Record, result
@@ -41,6 +43,8 @@ def arguments(places):
     p.add_argument("--rounds", type=int, default=7, metavar="N")
     p.add_argument("--tries", type=int, default=contest.TRIES, metavar="N",
                    help="of a run, when other programs disturb it")
+    p.add_argument("--seconds", type=float, default=0, metavar="S",
+                   help="no run begins after that time")
     p.add_argument("--only", default="", metavar="GROUP[,GROUP]")
     p.add_argument("--quick", action="store_true",
                    help="few operations: to see that it works")
@@ -65,14 +69,31 @@ def measure(groups, rounds):
         record = Record(group)
         for number in range(rounds):
             record.play(number)
-        for row in group.rows:
-            yield result(record, row)
+        yield from results(record)
+
+
+def measure_in_time(groups, rounds):
+    """Round by round; what is compared stays together in each."""
+    records = [Record(group) for group in groups.values()]
+    for number in range(rounds):
+        for record in records:
+            record.play(number)
+    for record in records:
+        yield from results(record)
+
+
+def results(record):
+    for row in record.group.rows:
+        yield result(record, row)
 
 
 def main():
     o = arguments(["host", "vm", "guests"])
     place = importlib.import_module(o.place)
     contest.TRIES = 1 if o.quick else o.tries
+    contest.RUN_SECONDS = getattr(place, "SECONDS", contest.RUN_SECONDS)
+    if o.seconds:
+        contest.UNTIL = time.monotonic() + o.seconds
     groups = place.groups(o.quick)
     if o.list:
         print(" ".join(groups))
@@ -90,7 +111,8 @@ def main():
     print()
     show_head()
     rows = []
-    for row in measure(groups, o.rounds):
+    how = measure_in_time if o.seconds else measure
+    for row in how(groups, o.rounds):
         show_row(row)
         sys.stdout.flush()
         rows.append(row)
