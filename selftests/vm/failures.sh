@@ -64,17 +64,20 @@ t_boot_again()
 }
 
 # What is missed only after its time for starting would end by the time-out.
-t_fails_before_it_begins()
+missed_at_once()
 {
 	local rc
 	u exec --tag-output --timeout 100 all -- sh -c \
-		"[ \$UB_RANK != 1 ] || exit 3; UB_START_MS=600000 exec $heat --n 64" >"$log" 2>&1
+		"[ \$UB_RANK != 1 ] || exit $1; UB_START_MS=600000 exec $heat --n 64" >"$log" 2>&1
 	rc=$?
 	[ $rc != 124 ] && [ "$(grep -c 'rank 1 .*lost' "$log")" = 3 ] && t_heat && return
 	echo "status $rc"
 	cat "$log"
 	return 1
 }
+
+t_fails_before_it_begins() { missed_at_once 3; }
+t_ends_before_it_begins() { missed_at_once 0; }
 
 t_process_killed()
 {
@@ -127,7 +130,7 @@ t_heat()
 t_kernels_stayed_silent() { silent 0 1 2 3; }
 }
 
-all="up fails_before_it_begins killed boot_again process_killed frozen_for_half_the_time"
+all="up fails_before_it_begins ends_before_it_begins killed boot_again process_killed frozen_for_half_the_time"
 all="$all paused_is_fenced_and_refused two_die all_die_and_start_again kernels_stayed_silent"
 [ $# -gt 0 ] && all="up $*"
 # shellcheck disable=SC2086 # words

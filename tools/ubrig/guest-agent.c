@@ -344,7 +344,7 @@ static void reap(void)
 		       (UBRIG_SIGNALLED | (128 + WTERMSIG(status))) :
 		       WEXITSTATUS(status);
 		execs[i].pid = 0;
-		if (code && execs[i].envp)
+		if (execs[i].envp)
 			absent_tell(execs[i].id, execs[i].envp);
 		forget_env(&execs[i]);
 		send_exit(execs[i].id, code);

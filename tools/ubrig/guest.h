@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What PID 1 of a guest is made of: guest-init.c brings the system up,
- * guest-agent.c runs commands for the rig, guest-absent.c tells of those that failed.
+ * guest-agent.c runs commands for the rig, guest-absent.c tells of those that
+ * ended before they came to the others.
  */
 #ifndef UBRIG_GUEST_H
 #define UBRIG_GUEST_H
@@ -21,9 +22,9 @@ void agent_note(const char *text);
 void agent_fail(const char *text);
 void agent_serve(void) __attribute__((noreturn));
 
-/* Does anybody wait for a command with this environment, should it fail? */
+/* Does anybody wait for the ranks of a command with this environment? */
 bool absent_matters(char **envp);
-/* It failed: tell the others, if it has not been with them. */
+/* It ended: tell the others of those that have not been with them. */
 void absent_tell(uint32_t id, char **envp);
 /* All of its job have ended. */
 void absent_job_over(uint32_t id);

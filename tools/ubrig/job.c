@@ -119,7 +119,7 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* Agents keep the places of ranks that failed until now; see guest-absent.c. */
+/* Agents keep the places of ranks that ended until now; see guest-absent.c. */
 static void tell_over(struct job *j)
 {
 	struct buf b = { 0 };

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define LOW_FDS	10	/* which a rank may expect to get */
 
 static int arena_fd = -1;
+static bool own_key;	/* nobody but these ranks has it */
 static struct ub_host_arena *arena;
 static struct ub_machine machine;
 
@@ -99,9 +101,8 @@ int fabric_setup(const struct ubrun_opts *o)
 		setenv("UB_MACHINE", o->machine, 1);
 	if (o->dev) {
 		/* The other nodes' ranks must have the same key as ours. */
-		if (o->total == o->nranks && !getenv("UB_JOB"))
-			return set_job();
-		return 0;
+		own_key = o->total == o->nranks;
+		return own_key ? set_job() : 0;
 	}
 	err = set_job();
 	return err ? err : make_arena(o->nranks);
@@ -121,8 +122,12 @@ void fabric_ended(const struct ubrun_opts *o, int rank, bool failed)
 {
 	static struct ub_ctx *told;
 
+	/*
+	 * Under a key that others use, too, a rank that did all it had to must not
+	 * be missed in what they do next.
+	 */
 	if (arena)
 		ub_host_arena_exited(arena, rank);
-	else if (o->dev && failed && ub_absent(rank, &told) && o->verbose)
+	else if (o->dev && (failed || own_key) && ub_absent(rank, &told) && o->verbose)
 		say("%s", ub_last_error());
 }
