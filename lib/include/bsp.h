@@ -140,7 +140,8 @@ UB_API void bsp_hpget(bsp_pid_t pid, const void *src, bsp_size_t offset,
 /* ---- messages ---- */
 
 /** bsp_set_tagsize() - bytes of the tag of each message, 0 at first
- * @tag_nbytes: of what is sent from the next superstep on; gets what was set last
+ * @tag_nbytes: of what is sent from the next superstep on, at most 1 GiB; gets what
+ *	was set last
  *
  * All processes, the same size. */
 UB_API void bsp_set_tagsize(bsp_size_t *tag_nbytes);

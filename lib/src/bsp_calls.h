@@ -179,6 +179,9 @@ void bsp_set_tagsize(bsp_size_t *tag_nbytes)
 		null("bsp_set_tagsize", "the size");
 	if ((int64_t)*tag_nbytes < 0)
 		bad_size("bsp_set_tagsize", "size", *tag_nbytes);
+	if ((size_t)*tag_nbytes > UB_TAG_MAX)
+		ub_bsp_die("bsp_set_tagsize", "the size %zu is above 1 GiB",
+			   (size_t)*tag_nbytes);
 	r->q->next = *tag_nbytes;
 	r->flags |= UB_BSP_TAG;
 	*r->b->notes |= UB_BULK_TELL;

@@ -230,8 +230,9 @@ static int agree(struct ub_bulk *b)
 		room = m.room < room ? m.room : room;
 	}
 	most = room / UB_BULK_TURNS / s->n & ~127ULL;
-	if (most > UINT32_MAX / 2)
-		most = UINT32_MAX / 2;
+	/* Heads count bytes in 32 bits; slots begin aligned. */
+	if (most > 1ULL << 30)
+		most = 1ULL << 30;
 	if (most < UB_BULK_LEAST)
 		most = UB_BULK_LEAST;
 	for (slot = UB_BULK_SLOT; slot < need && slot < most; slot *= 2)

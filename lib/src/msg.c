@@ -8,8 +8,6 @@
 #include "msg.h"
 #include <stdlib.h>
 
-#define UB_TAG_MAX	((size_t)1 << 30)
-
 bool ub_queue_close(struct ub_queue *q)
 {
 	q->was = q->tag;

@@ -5,6 +5,8 @@
 
 #include "bulk.h"
 
+#define UB_TAG_MAX	((size_t)1 << 30)	/* bytes of a tag */
+
 /* Kinds of records in a scope's supersteps. */
 enum ub_kind {
 	UB_KIND_MSG = 1,	/* arg: bytes of the tag; tag, up to 16, payload */

@@ -5,35 +5,7 @@
  * again and again. What lies at its place in the end was written last.
  */
 #include "t.h"
-#include <sys/mman.h>
-
-#define BEYOND	((size_t)1 << 31)
-#define PIECE	((size_t)4 << 20)
-
-static void *sparse(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void *again_and_again(size_t bytes)
-{
-	size_t whole = (bytes + PIECE - 1) / PIECE * PIECE, at;
-	int fd = memfd_create("piece", MFD_CLOEXEC);
-	char *p = mmap(NULL, whole, PROT_NONE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (fd < 0 || p == MAP_FAILED || ftruncate(fd, PIECE))
-		return NULL;
-	for (at = 0; at < whole; at += PIECE)
-		if (mmap(p + at, PIECE, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
-			return NULL;
-	close(fd);
-	return p;
-}
+#include "t_sparse.h"
 
 /* Places around every power of two that could be the end of something. */
 static const size_t marks[] = {

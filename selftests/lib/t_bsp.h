@@ -27,7 +27,9 @@ struct t_bsp {
 
 #define T_BSP_GOOD(name, n, fn)		{ name, n, fn, NULL }
 
+#ifndef T_BSP_SECONDS
 #define T_BSP_SECONDS	60
+#endif
 
 /* Complain on standard error, where everybody's output is looked at. */
 #define T_BSP(cond) do {						\

@@ -207,6 +207,15 @@ TEST(of_some_only_with_equal_value, "n=2,3 abort=bsp_set_tagsize ours")
 	ENDED_BY_SYNC();
 }
 
+/* More than a tag can have here: told at once, not by a message that has no memory. */
+TEST(above_all_bounds, "n=1,2 abort=bsp_set_tagsize dialect=size_t ours")
+{
+	bsp_size_t size = NONE / 2;
+
+	bsp_set_tagsize(&size);
+	NOT_REACHED();
+}
+
 TEST(negative, "n=1,2 abort=bsp_set_tagsize dialect=classic")
 {
 	set((bsp_size_t)-1);
