@@ -182,9 +182,7 @@ kernel_arrive(struct ub_scope *s, uint32_t op, uint64_t value, uint64_t last)
 {
 	int err = s->ctx->be->arrive(s, op, value, last);
 
-	if (err == -EOWNERDEAD)
-		return ub_lost_error(s);
-	return err ? arrive_error(s, err) : 0;
+	return err == -EOWNERDEAD ? ub_lost_error(s) : err ? arrive_error(s, err) : 0;
 }
 
 static inline int arrive(struct ub_scope *s, uint32_t op, uint64_t value,
