@@ -26,7 +26,9 @@ shift
 out=$top/build/debug/$kind
 sum=.ci/ktap-sum
 
-slice=(uapi netlink window mmap xfer group made event life storm scribble lives two_nodes)
+# In two guests side by side, which take about as long.
+slice_a="uapi window mmap xfer made storm lives"
+slice_b="netlink group event life scribble two_nodes"
 
 # The kernel is some five times slower, and nobody is to be taken for dead for that.
 export UB_CALM_MS=${UB_CALM_MS:-20000} UB_DETECT_MS=${UB_DETECT_MS:-3000}
@@ -50,11 +52,11 @@ unset UB_LONG
 
 count=0
 failed=0
-# result NAME STATUS: what the test printed is in $tmp/out
+# result NAME STATUS [FILE]: what the test printed is in the file, or in $tmp/out
 result()
 {
 	count=$((count + 1))
-	sed 's/^/    /' "$tmp/out"
+	sed 's/^/    /' "${3-$tmp/out}"
 	if [ "$2" = 0 ]; then
 		echo "ok $count $1"
 	else
@@ -63,28 +65,28 @@ result()
 	fi
 }
 
-# guest NAME SECONDS PROGRAM...: one VM that has loaded nothing
+# guest NAME SECONDS PROGRAM...: one VM that has loaded nothing; status, and NAME.out
 guest()
 {
-	local name=$1 seconds=$2 rc
+	local name=$1 seconds=$2 out=$tmp/$1.out rc
 	shift 2
 	build/tools/ubrig run -n 1 --no-tag --kernel-dir "$kernel" --no-module \
 		--smp 2 --mem 2048 --append panic_on_warn=1 --boot-timeout 600 --timeout "$seconds" \
-		-- "$@" </dev/null >"$tmp/out" 2>"$tmp/err"
+		-- "$@" </dev/null >"$out" 2>"$out.err"
 	rc=$?
-	sed 's/^/# /' "$tmp/err" >>"$tmp/out"
-	$sum -v -n "$name" <(sed '/^# /d' "$tmp/out") >"$tmp/sum" || rc=1
-	[ $rc = 0 ] || grep '^not ok' "$tmp/sum" | sed 's/^not ok/#/' >>"$tmp/out"
-	result "$name" $rc
+	sed 's/^/# /' "$out.err" >>"$out"
+	$sum -v -n "$name" <(sed '/^# /d' "$out") >"$out.sum" || rc=1
+	[ $rc = 0 ] || grep '^not ok' "$out.sum" | sed 's/^not ok/#/' >>"$out"
+	return $rc
 }
 
-# programs SECONDS NAME...: of selftests/ub, on loop nodes
+# programs NAME SECONDS PROGRAM...: of selftests/ub, on loop nodes
 programs()
 {
-	local seconds=$1
-	shift
-	guest "$part" "$seconds" selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
-		"$out/kernel/ub.ko" "$@"
+	local name=$1 seconds=$2
+	shift 2
+	guest "$name" "$seconds" selftests/debug/leaks.sh selftests/ub/run-in-guest.sh \
+		"$top/build/debug/$kind/kernel/ub.ko" "$@"
 }
 
 # rigs PROGRAM...: one that boots VMs itself
@@ -128,15 +130,25 @@ for part; do
 	began=$SECONDS
 	case $part in
 	kernel)	;;
-	kunit)	guest kunit 300 selftests/debug/kunit.sh "$kernel" "$out/kernel" ;;
-	slice)	programs 1200 "${slice[@]}" ;;
-	ub)	programs 3000 failnth all ;;
+	kunit)	guest kunit 300 selftests/debug/kunit.sh "$kernel" "$out/kernel"
+		result kunit $? "$tmp/kunit.out" ;;
+	slice)	# shellcheck disable=SC2086 # words
+		programs a 1200 $slice_a &
+		# shellcheck disable=SC2086 # words
+		programs b 1200 $slice_b
+		rc=$?
+		wait $! || rc=1
+		cat "$tmp/a.out" "$tmp/b.out" >"$tmp/out"
+		result slice $rc ;;
+	ub)	programs ub 3000 failnth all
+		result ub $? "$tmp/ub.out" ;;
 	vm)	mapfile -t names < <(lines)
 		rigs selftests/vm/run.sh "${names[@]}" ;;
 	plug)	rigs selftests/vm/plug.sh ;;
 	hostile) rigs selftests/vm/hostile.sh ;;
 	rdma)	rigs selftests/vm/rdma.sh windows ;;
-	*_test)	programs 1200 "${part%_test}" ;;
+	*_test)	programs "$part" 1200 "${part%_test}"
+		result "$part" $? "$tmp/$part.out" ;;
 	*)	echo "no part '$part'" >"$tmp/out"; result "$part" 1 ;;
 	esac
 	echo "# $part: $((SECONDS - began)) s"
