@@ -14,7 +14,9 @@
 #	vm	the lines of selftests/vm/tests, or those of UB_DEBUG_LINES
 #	plug	selftests/vm/plug.sh
 #	hostile	selftests/vm/hostile.sh
-#	rdma	selftests/vm/rdma.sh windows
+#	rdma	selftests/vm/rdma.sh windows; by name only: KASAN stops 6.1's own
+#		rdma_rxe, where rxe_mr_copy() ends at the end of a region of
+#		n * 256 pages and reads the pointer past its last map
 #	X_test	one program of selftests/ub
 # Without PART: kasan: kunit and slice, with UB_LONG kunit and all from ub on; kcsan: ub.
 
@@ -41,7 +43,7 @@ trap 'exit 143' TERM HUP
 
 case $kind in
 kasan)	parts="kunit slice"
-	[ -z "${UB_LONG-}" ] || parts="kunit ub vm plug hostile rdma" ;;
+	[ -z "${UB_LONG-}" ] || parts="kunit ub vm plug hostile" ;;
 kcsan)	parts=ub ;;
 *)	sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
