@@ -46,6 +46,7 @@ void ub_bar_wake_local(struct ub_fabric *f)
 	}
 	spin_unlock_irqrestore(&f->sleepers_lock, flags);
 }
+EXPORT_SYMBOL_GPL(ub_bar_wake_local);
 
 /**
  * ub_bar_ring() - wake every member of a group that sleeps
@@ -213,6 +214,7 @@ static int record(struct ub_gmember *gm)
 	if (b->wake) {
 		b->wake = false;
 		ub_bar_ring(gm);
+		ub_group_tell(gm);
 	}
 	if (state == UB_BAR_LOST) {
 		report_lost(gm);
@@ -413,6 +415,7 @@ static int begin(struct ub_gmember *gm, struct ub_barrier *arg)
 	arg->flags &= ~UB_BARRIER_ARRIVE;
 	trace_ub_arrive(gm->fabric, gm->id, b->me, b->epoch);
 	ub_stat_inc(gm, barriers);
+	ub_group_tell(gm);
 	return ub_bar_arrived(gm);
 }
 
@@ -471,10 +474,10 @@ static int finish(struct ub_gmember *gm, struct ub_barrier *arg, int ret)
 	}
 }
 
-/* A library has spun before it comes here. */
-static bool may_spin(u32 flags)
+/* A library has spun before it comes here; without a schedule no flags come. */
+static bool may_spin(const struct ub_gmember *gm, u32 flags)
 {
-	return !(flags & (UB_BARRIER_SLEEP | UB_BARRIER_HANDOVER));
+	return gm->bar.sched && !(flags & (UB_BARRIER_SLEEP | UB_BARRIER_HANDOVER));
 }
 
 static int run(struct ub_gmember *gm, struct ub_barrier *arg)
@@ -506,7 +509,7 @@ static int run(struct ub_gmember *gm, struct ub_barrier *arg)
 	else if (!ret && test)
 		ret = test_once(gm);
 	else if (!ret && wait)
-		ret = wait_for(gm, arg->timeout, false, may_spin(flags)) ?: 1;
+		ret = wait_for(gm, arg->timeout, false, may_spin(gm, flags)) ?: 1;
 	if (ret || wait || test)
 		ret = finish(gm, arg, ret);
 	else

@@ -148,6 +148,20 @@ void ub_gmember_made(struct ub_gmember *gm)
 }
 
 /**
+ * ub_group_tell() - a member's words have changed: bring them to the other nodes
+ * @gm: the member
+ *
+ * Context: process, between enter and exit. Nothing is done where memory is shared.
+ */
+void ub_group_tell(struct ub_gmember *gm)
+{
+	struct ub_fabric *f = gm->fabric;
+
+	if (f->ops->tell_group)
+		f->ops->tell_group(f, gm->slot, gm->word, gm->bar.me);
+}
+
+/**
  * ub_group_home() - record index of a member's node
  * @gm: a member of the group that lives here
  * @i: the member asked for
@@ -212,6 +226,9 @@ static bool slot_gone(void *ctx, const struct ub_slot_member *m, u64 arrival)
 	index = ub_member_index(f, UB_WHO_NODE(m->who), m->node_inc);
 	if (index >= 0 && ub_member_alive(f, index, m->node_inc))
 		return false;
+	/* Nothing of a dead life comes to a replica any more. */
+	if (f->ops->replica)
+		return true;
 	return ub_member_gone(f, UB_WHO_NODE(m->who), m->node_inc);
 }
 
@@ -266,6 +283,7 @@ void ub_gmember_leave(struct ub_gmember *gm, u32 reason)
 	if (!ub_file_enter(gm->file)) {
 		fence_self(gm, reason);
 		ub_slots_leave(&f->slots, gm->slot, gm->word, gm->bar.me);
+		ub_group_tell(gm);
 		ub_slot_collect(f, gm->slot);
 		ub_fabric_exit(f);
 	}
@@ -323,6 +341,7 @@ void ub_group_lane_dead(struct ub_file *file, u16 reason)
 		/* Before the ring; the word is final if it agreed to shrink. */
 		ub_slots_dead(&f->slots, gm->slot, gm->word, gm->bar.me);
 		fence_self(gm, reason);
+		ub_group_tell(gm);
 	}
 	mutex_unlock(&f->members_lock);
 	ub_fabric_exit(f);

@@ -133,7 +133,7 @@ struct ub_group_key {
 long ub_group_create(struct ub_file *file, struct ub_group_create *arg);
 int ub_group_begin(struct ub_file *file, const struct ub_group_spec *spec,
 		   struct ub_gmember **out, u64 *clash);
-int ub_group_finish(struct ub_gmember *gm, u64 timeout);
+int ub_group_finish(struct ub_gmember *gm, u64 timeout, u64 *clash);
 int ub_group_hand_over(struct ub_file *file, struct ub_gmember *gm, u64 table);
 u64 ub_group_hash(struct ub_fabric *f, const void *data, size_t len);
 u64 ub_group_fence_until(const struct ub_gmember *gm);
@@ -148,6 +148,7 @@ struct ub_gmember *ub_gmember_alloc(struct ub_file *file,
 				    const struct ub_group_spec *spec);
 void ub_gmember_made(struct ub_gmember *gm);
 void ub_gmember_leave(struct ub_gmember *gm, u32 reason);
+void ub_group_tell(struct ub_gmember *gm);
 u32 ub_group_home(struct ub_gmember *gm, u32 i);
 long ub_group_destroy(struct ub_file *file, struct ub_group_id *arg);
 struct ub_gmember *ub_group_get(struct ub_file *file, u32 handle);

@@ -21,6 +21,7 @@
 #include <linux/uaccess.h>
 #include "debug.h"
 #include "netlink.h"
+#include "told.h"
 #include "ub.h"
 #include "trace.h"
 
@@ -118,7 +119,9 @@ static int complete_table(struct ub_gmember *gm)
 		ub_sched_free(sched);
 		return -E2BIG;
 	}
-	ub_bar_schedule(&gm->bar, sched);
+	/* Flags stay in a replica, arrivals are told to all: the record alone ends waits. */
+	if (!f->ops->replica)
+		ub_bar_schedule(&gm->bar, sched);
 	gm->sched = sched;
 	return 0;
 }
@@ -162,10 +165,12 @@ static int first_arrival(struct ub_gmember *gm)
 	if (ret)
 		return ret;
 	ret = ub_bar_arrive(&gm->bar, UB_RED_NONE, 0, UB_AUX_LAST_MASK);
-	if (!ret)
+	if (!ret) {
+		ub_group_tell(gm);
 		ret = ub_bar_arrived(gm);
-	else if (ret == -ESTALE)
+	} else if (ret == -ESTALE) {
 		ret = ub_bar_refused(gm);
+	}
 	ub_fabric_exit(gm->fabric);
 	return ret;
 }
@@ -181,6 +186,7 @@ static int first_absence(struct ub_gmember *gm)
 	ub_slots_dead(&f->slots, gm->slot, gm->word, gm->bar.me);
 	ub_grp_fence(&gm->bar.g, gm->bar.me, UB_REASON_EXIT);
 	ub_bar_ring(gm);
+	ub_group_tell(gm);
 	ub_fabric_exit(f);
 	return -EOWNERDEAD;
 }
@@ -194,6 +200,19 @@ static int first_wait(struct ub_gmember *gm, u64 timeout)
 		fence_missing(gm);
 		ret = ub_bar_wait(gm, ub_group_fence_until(gm), true);
 	}
+	return ret;
+}
+
+/* Was it lost because another node refused it, without common memory? */
+static int refused_there(struct ub_gmember *gm, u64 *clash)
+{
+	struct ub_fabric *f = gm->fabric;
+	int ret;
+
+	if (!f->ops->replica || ub_file_enter(gm->file))
+		return 0;
+	ret = ub_told_clash(&f->slots, gm->slot, gm->word, clash);
+	ub_fabric_exit(f);
 	return ret;
 }
 
@@ -247,12 +266,13 @@ int ub_group_begin(struct ub_file *file, const struct ub_group_spec *spec,
  * ub_group_finish() - wait for the others, and publish the handle
  * @gm: from ub_group_begin()
  * @timeout: absolute; whoever has not arrived then is lost
+ * @clash: as ub_slots_join()
  *
  * Context: as ub_group_begin().
  * Return: 0 or -EOWNERDEAD, and the table of handles has a reference of its
  *	own; else -errno, and @gm is gone.
  */
-int ub_group_finish(struct ub_gmember *gm, u64 timeout)
+int ub_group_finish(struct ub_gmember *gm, u64 timeout, u64 *clash)
 {
 	int ret = gm->arrived;
 
@@ -264,6 +284,8 @@ int ub_group_finish(struct ub_gmember *gm, u64 timeout)
 		ret = 0;
 	if (!ret)
 		ret = complete_table(gm);
+	else if (ret == -EOWNERDEAD)
+		ret = refused_there(gm, clash) ?: ret;
 	gm->helps = false;
 	ub_gmember_made(gm);
 	if (ret && ret != -EOWNERDEAD)
@@ -382,9 +404,6 @@ static int check_create(struct ub_fabric *f, const struct ub_group_create *arg)
 		return -EINVAL;
 	if ((arg->flags & UB_GROUP_BASE) && !ub_test_hooks)
 		return -EOPNOTSUPP;
-	/* Their words would have to be brought to the other nodes. */
-	if (f->ops->replica)
-		return -EOPNOTSUPP;
 	/* Arriving and leaving a barrier move the copies: the kernel does it. */
 	if ((arg->flags & UB_GROUP_USER_DRIVER) && f->copied)
 		return -EOPNOTSUPP;
@@ -471,7 +490,7 @@ long ub_group_create(struct ub_file *file, struct ub_group_create *arg)
 	if (!ret)
 		ret = ub_group_begin(file, &spec, &gm, &clash);
 	if (!ret) {
-		ret = ub_group_finish(gm, spec.timeout);
+		ret = ub_group_finish(gm, spec.timeout, &clash);
 		if (ret && ret != -EOWNERDEAD)
 			gm = NULL;
 	}

@@ -145,6 +145,7 @@ static int begin_heir(struct ub_gmember *gm, u64 timeout)
 static int shrink(struct ub_gmember *gm, u64 timeout, struct ub_gmember **out)
 {
 	struct ub_gmember *heir;
+	u64 clash;
 	int ret = gm->heir ? 1 : agree(gm);
 
 	if (!ret)
@@ -162,7 +163,7 @@ static int shrink(struct ub_gmember *gm, u64 timeout, struct ub_gmember **out)
 	heir = gm->heir;
 	gm->heir = NULL;
 	gm->shrunk = true;
-	ret = ub_group_finish(heir, timeout);
+	ret = ub_group_finish(heir, timeout, &clash);
 	if (!ret || ret == -EOWNERDEAD)
 		*out = heir;
 	return ret;
@@ -245,6 +246,11 @@ long ub_group_shrink(struct ub_file *file, struct ub_group_shrink *arg)
 
 	if (!gm)
 		return -ENOENT;
+	/* Replicas may differ in who survived. */
+	if (file->fabric->ops->replica) {
+		ub_group_put(gm);
+		return -EOPNOTSUPP;
+	}
 	if (!ub_group_drive(gm)) {
 		ub_group_put(gm);
 		return -EBUSY;

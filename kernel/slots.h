@@ -58,12 +58,13 @@
  * @who: UB_WHO_*
  * @node_inc: incarnation of the node
  * @lane_inc: incarnation of the lane
+ * @there: where the group is at its node, UB_PLACE(); 0 where slots are shared
  */
 struct ub_slot_member {
 	__u64 who;
 	__u64 node_inc;
 	__u64 lane_inc;
-	__u64 reserved;
+	__u64 there;
 };
 
 /**
@@ -71,13 +72,15 @@ struct ub_slot_member {
  * @word: state, generation and id
  * @form: members and hash of the shape, set once a generation
  * @freer: whoever set FREEING, for taking over when it dies (caller's coding)
+ * @clash: why another node refuses members of this one, see ub_told_clash()
  * @member: the table
  */
 struct ub_slot_rec {
 	__u64 word;
 	__u64 form;
 	__u64 freer;
-	__u64 reserved[5];
+	__u64 clash;
+	__u64 reserved[4];
 	struct ub_slot_member member[];
 };
 

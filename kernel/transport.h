@@ -42,7 +42,7 @@ struct ub_io;
  *	it. Optional, needed where it may take longer than the detection
  *	time. Context: as @submit.
  * @replica: the memory is this node's alone, see above. Then @submit and the
- *	next four are required.
+ *	next five are required.
  * @tell_node: the own record has changed: a heartbeat, or a life that begins or
  *	ends. After one that ended nothing of peers may reach this memory any
  *	more, and their records are empty. Context: process.
@@ -52,6 +52,10 @@ struct ub_io;
  * @attach: have the home check a token and rights, as ub_win_admit() does, and
  *	have the window's generation in the replica. Bounded by the detection
  *	time. Context: process; no locks.
+ * @tell_group: own words of a group's member that lives here have changed: it
+ *	joined, arrived, found a verdict or left. All there is of it (told.h) goes to
+ *	the nodes of the others, in the order of calls, and what is lost on the way is
+ *	told again. Context: process, between enter and exit; members_lock may be held.
  * @cut: a peer is about to be taken for dead: nothing of it may reach this memory
  *	any more when it returns. Context: process; nothing is held but locks of
  *	the tick.
@@ -72,6 +76,7 @@ struct ub_transport_ops {
 	void (*tell_node)(struct ub_fabric *f);
 	void (*tell_window)(struct ub_fabric *f, u32 id, u64 generation);
 	int (*attach)(struct ub_fabric *f, u32 home, const struct ub_win_attach *arg);
+	void (*tell_group)(struct ub_fabric *f, u32 slot, u64 word, u32 index);
 	void (*cut)(struct ub_fabric *f, u32 index);
 	int (*del)(struct ub_fabric *f);
 };

@@ -341,6 +341,7 @@ void ub_rdma_conn_open(struct ub_rdma_conn *c)
 		kref_get(&c->ref);	/* of the work */
 		if (!queue_work(c->peer->r->wq, &c->sync))
 			WARN_ON_ONCE(1);
+		mod_delayed_work(c->peer->r->wq, &c->peer->tell, 0);
 	}
 	spin_unlock_bh(&c->lock);
 }

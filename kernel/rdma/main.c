@@ -51,6 +51,7 @@ static const struct ub_transport_ops rdma_ops = {
 	.tell_node	= ub_rdma_tell_node,
 	.tell_window	= ub_rdma_tell_window,
 	.attach		= ub_rdma_attach,
+	.tell_group	= ub_rdma_tell_group,
 	.cut		= ub_rdma_cut,
 	.del		= rdma_del,
 };
@@ -228,6 +229,7 @@ static int rdma_add_on(struct ib_device *dev, const struct ub_fabric_conf *conf,
 	name_hash(name, "ub fabric key", r->key);
 	mutex_init(&r->export_mutex);
 	spin_lock_init(&r->export_lock);
+	spin_lock_init(&r->tell_lock);
 	xa_init_flags(&r->exports, XA_FLAGS_LOCK_BH);
 	init_waitqueue_head(&r->conns_wq);
 	r->npeers = conf->npeers;

@@ -375,6 +375,9 @@ void ub_rdma_received(struct ub_rdma_conn *c, const struct ub_rdma_msg *msg)
 		poked(c->peer->r);
 		break;
 	case UB_RDMA_LEAVE:
+		c->leaving = true;
+		later(c, msg);
+		break;
 	case UB_RDMA_ATTACH:
 		later(c, msg);
 		break;
@@ -392,6 +395,12 @@ void ub_rdma_received(struct ub_rdma_conn *c, const struct ub_rdma_msg *msg)
 		break;
 	case UB_RDMA_DONE:
 		done(c, msg);
+		break;
+	case UB_RDMA_MEMBER:
+		ub_rdma_member(c, msg);
+		break;
+	case UB_RDMA_REFUSED:
+		ub_rdma_refused(c, msg);
 		break;
 	default:
 		dev_warn_ratelimited(&c->peer->r->f->dev,

@@ -56,6 +56,7 @@ void ub_rdma_peer_init(struct ub_rdma *r, u32 i, const struct ub_conf_peer *conf
 	spin_lock_init(&p->lock);
 	xa_init_flags(&p->far, XA_FLAGS_LOCK_BH);
 	INIT_DELAYED_WORK(&p->call, call_work);
+	INIT_DELAYED_WORK(&p->tell, ub_rdma_tell_work);
 }
 
 /**
@@ -323,6 +324,7 @@ void ub_rdma_stop(struct ub_rdma *r)
 
 		cancel_delayed_work_sync(&p->call);
 		hang_up(p);
+		cancel_delayed_work_sync(&p->tell);
 		mutex_lock(&p->mutex);
 		ub_swap(&rec_of(p)->word, 0ULL);
 		ub_rdma_far_forget(p);

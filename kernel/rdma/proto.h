@@ -14,6 +14,8 @@
  *	CHECK		which generation	->	WINDOW, with the tag
  *	WINDOW		a window has got that generation
  *	ATOMIC		on a word of a window	->	DONE
+ *	MEMBER		all of a member of a group (told.h); may ask for MEMBERs
+ *	REFUSED		that one cannot join
  *
  * A request has a tag below UB_RDMA_TAGS, which comes back in its answers. Bytes
  * of windows go by RDMA READ and WRITE, with global addresses, chunk by chunk, a
@@ -28,11 +30,12 @@
 #include <linux/build_bug.h>
 #include <linux/sizes.h>
 #include <linux/types.h>
+#include <ub/ub_layout.h>
 
 #define UB_RDMA_MAGIC		0x414d44522d425521ULL	/* "!UB-RDMA" */
-#define UB_RDMA_VERSION		1
+#define UB_RDMA_VERSION		2
 #define UB_RDMA_PORT		21826
-#define UB_RDMA_MSG_BYTES	256
+#define UB_RDMA_MSG_BYTES	384
 #define UB_RDMA_TAGS		32	/* requests under way, each way */
 #define UB_RDMA_CHUNK		SZ_2M	/* of a window, for each key */
 #define UB_RDMA_CHUNK_PAGES	(UB_RDMA_CHUNK / SZ_4K)
@@ -101,6 +104,8 @@ enum ub_rdma_type {
 	UB_RDMA_WINDOW,
 	UB_RDMA_ATOMIC,
 	UB_RDMA_DONE,
+	UB_RDMA_MEMBER,
+	UB_RDMA_REFUSED,
 };
 
 /* @token: of the window; the rest is of its descriptor. */
@@ -155,6 +160,37 @@ struct ub_rdma_done {
 	__le32 reserved;
 };
 
+/* struct ub_told, but what the connection tells of the sender. */
+struct ub_rdma_member {
+	__le64 id;
+	__le64 theirs;
+	__le64 yours;
+	__le64 lane_inc;
+	__le64 arrival;
+	__le64 value[2];
+	__le64 aux[2];
+	__le64 window;
+	__le64 verdict;
+	__le64 lost_epoch;
+	__le32 shape;
+	__le32 lane;
+	__le32 reason;
+	__le32 flags;
+	__le16 n;
+	__le16 index;
+	__le32 reserved;
+	u8 mail[2][UB_MAILBOX_BYTES];
+};
+
+/* @place: of the receiver's group; @clash: what stands in its member's way. */
+struct ub_rdma_refused {
+	__le64 id;
+	__le64 place;
+	__le64 clash;
+	__le32 err;
+	__le32 reserved;
+};
+
 /**
  * struct ub_rdma_msg - a message
  * @type: enum ub_rdma_type
@@ -170,6 +206,8 @@ struct ub_rdma_msg {
 		struct ub_rdma_window window;
 		struct ub_rdma_atomic atomic;
 		struct ub_rdma_done done;
+		struct ub_rdma_member member;
+		struct ub_rdma_refused refused;
 		u8 bytes[UB_RDMA_MSG_BYTES - 8];
 	};
 };

@@ -9,6 +9,7 @@
  *	msg.c		messages (proto.h)
  *	export.c	own windows: keys for peers, atomics
  *	far.c		windows of peers: attaching, operations on them
+ *	tell.c		members of groups: telling peers of own ones, being told
  *
  *   struct ub_rdma ---> struct ub_rdma_peer [npeers] ---> struct ub_rdma_conn
  *        |                   |  windows of it that were attached here (far)
@@ -25,8 +26,8 @@
  *  - The record of a peer in the replica is written by the holder of
  *    ub_rdma_peer.mutex, but for its heartbeat and the core's fence.
  *
- * Lock order: ub_rdmas_lock, ub_rdma_peer.mutex, (core: win_lock),
- * ub_rdma.export_mutex, ub_rdma_peer.lock, ub_rdma_conn.lock,
+ * Lock order: ub_rdmas_lock, ub_rdma_peer.mutex, (core: win_lock, members_lock),
+ * ub_rdma.export_mutex, ub_rdma.tell_lock, ub_rdma_peer.lock, ub_rdma_conn.lock,
  * ub_rdma.export_lock (spinlocks with bottom halves off).
  */
 #ifndef UB_RDMA_H
@@ -144,6 +145,7 @@ enum ub_rdma_state {
  * @asked: we called
  * @opened: it was open once
  * @synced: what was attached of this life before is known to be valid, or not
+ * @leaving: the peer has said that it leaves; in softirq, one at a time
  * @lock: for the fields up to @works
  * @state: see above
  * @sends: messages that are free
@@ -171,6 +173,7 @@ struct ub_rdma_conn {
 	bool asked;
 	bool opened;
 	bool synced;
+	bool leaving;
 
 	spinlock_t lock;		/* see above */
 	enum ub_rdma_state state;
@@ -223,6 +226,7 @@ struct ub_rdma_far {
  * @conn: the connection, or NULL
  * @far: struct ub_rdma_far by window id, of @incarnation
  * @call: calls it
+ * @tell: tells it of all members here
  * @fails: calls that failed, one after the other
  * @why: last refusal that was logged
  */
@@ -237,6 +241,7 @@ struct ub_rdma_peer {
 	struct ub_rdma_conn *conn;
 	struct xarray far;
 	struct delayed_work call;
+	struct delayed_work tell;
 	u32 fails;
 	u32 why;
 };
@@ -289,6 +294,7 @@ struct ub_rdma_export {
  * @export_mutex: registering memory, and the end of that
  * @export_lock: for @exports
  * @exports: struct ub_rdma_export by window id
+ * @tell_lock: from reading a member's words until they are posted
  * @conns: connections that are not freed
  * @conns_wq: waits for them
  * @npeers: number of @peer
@@ -310,6 +316,7 @@ struct ub_rdma {
 	struct mutex export_mutex;	/* see above */
 	spinlock_t export_lock;		/* of @exports */
 	struct xarray exports;
+	spinlock_t tell_lock;		/* see above */
 	atomic_t conns;
 	wait_queue_head_t conns_wq;
 	u32 npeers;
@@ -377,5 +384,11 @@ void ub_rdma_sync(struct work_struct *work);
 void ub_rdma_far_forget(struct ub_rdma_peer *p);
 void ub_rdma_submit(struct ub_fabric *f, struct ub_io *io);
 void ub_rdma_cancel(struct ub_fabric *f, struct ub_io *io);
+
+/* ---- tell.c ---- */
+void ub_rdma_tell_group(struct ub_fabric *f, u32 slot, u64 word, u32 index);
+void ub_rdma_tell_work(struct work_struct *work);
+void ub_rdma_member(struct ub_rdma_conn *c, const struct ub_rdma_msg *msg);
+void ub_rdma_refused(struct ub_rdma_conn *c, const struct ub_rdma_msg *msg);
 
 #endif /* UB_RDMA_H */
