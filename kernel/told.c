@@ -133,7 +133,27 @@ static int find(const struct ub_slots *t, __u64 place, __u64 id, __u64 *word)
 	return -ENOENT;
 }
 
-/* A member of which nothing is known here yet. */
+/* Has a member that lives here not left yet? */
+static bool in_it(const struct ub_slots *t, __u32 slot, __u64 word)
+{
+	const struct ub_slot_rec *rec = ub_slot_rec(t, slot);
+	__u32 n = members(t, slot, word), i;
+
+	for (i = 0; i < n; i++) {
+		struct ub_slot_member m;
+
+		if (ub_slots_member(t, slot, word, i, &m) &&
+		    !ub_ld(&rec->member[i].there) && !(m.who & UB_WHO_LEFT))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A member of which nothing is known here yet. If its node does not know either of
+ * any here, it may be of another life: of a former one when it has left, of the
+ * next when all here have.
+ */
 static int join(const struct ub_slots *t, __u32 slot, __u64 word,
 		const struct ub_told *told, __u64 *clash)
 {
@@ -144,8 +164,8 @@ static int join(const struct ub_slots *t, __u32 slot, __u64 word,
 	};
 	int err;
 
-	/* Who has left, or comes to a group that ends, is of another life. */
-	if ((told->flags & UB_TOLD_LEFT) || ub_slots_ending(t, slot, word))
+	if (!UB_PLACE_KNOWN(told->yours) &&
+	    ((told->flags & UB_TOLD_LEFT) || !in_it(t, slot, word)))
 		return -ENOENT;
 	/* A fold of the hash, which the form folds again, to the same. */
 	err = ub_slots_join(t, slot, word, told->n, (__u32)told->shape, told->index,
@@ -214,8 +234,8 @@ static int arrive(const struct ub_grp *g, const struct ub_told *told)
 }
 
 /*
- * The sender found a verdict, so the member arrives no more. It is the same verdict
- * here where the lost one is known to stand where the sender knows it to stand. If
+ * The sender found a verdict, so the member arrives no more. It is the verdict here,
+ * too, where the lost one is known to stand where the sender knows it to stand. If
  * its arrival is still on its way, or is known here alone, it is only the teller
  * that nobody must wait for.
  */
@@ -227,10 +247,10 @@ static int give_up(const struct ub_grp *g, const struct ub_told *told)
 		return 0;
 	if (m >= g->n)
 		return -EPROTO;
-	if (UB_ARR_EPOCH(ub_ld(&g->line[m].arrival)) + 1 == told->lost_epoch)
-		ub_grp_fence(g, m, UB_VERDICT_REASON(told->verdict));
-	else
+	if (UB_ARR_EPOCH(ub_ld(&g->line[m].arrival)) + 1 != told->lost_epoch)
 		ub_grp_fence(g, told->index, UB_REASON_LINK);
+	else if (ub_grp_fence(g, m, UB_VERDICT_REASON(told->verdict)))
+		ub_cas(&g->head->verdict, 0, UB_VERDICT(m, UB_VERDICT_REASON(told->verdict)));
 	return 1;
 }
 
@@ -286,14 +306,17 @@ int ub_told_store(const struct ub_slots *t, const struct ub_told *told,
 	err = arrive(&g, told);
 	if (err < 0)
 		return err;
+	/* The verdict first: who left because of one is not the one who is lost. */
+	gave_up = give_up(&g, told);
+	if (gave_up < 0)
+		return gave_up;
 	if (told->flags & UB_TOLD_DEAD)
 		ub_slots_dead(t, s, word, told->index);
 	if (told->arrival & UB_ARR_FENCED)
 		ub_grp_fence(&g, told->index, told->reason);
-	gave_up = give_up(&g, told);
 	if (told->flags & UB_TOLD_LEFT)
 		ub_slots_leave(t, s, word, told->index);
-	return gave_up ?: decided(&g, told->index);
+	return gave_up ? gave_up : decided(&g, told->index);
 }
 EXPORT_SYMBOL_GPL(ub_told_store);
 

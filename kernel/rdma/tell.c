@@ -15,6 +15,7 @@
  *  - A peer's words are stored under ub_rdma_peer.lock, for its connection and
  *    while it is alive, so none comes after it was taken for dead.
  */
+#include <linux/delay.h>
 #include "rdma.h"
 #include "told.h"
 
@@ -130,25 +131,24 @@ static int tell_members(struct ub_rdma_peer *p, u32 slot, u64 word, u32 ask)
  * ub_rdma_tell_work() - tell a peer of all members here, and ask for its
  * @work: ub_rdma_peer.tell
  *
- * Context: work queue.
+ * Context: work queue; until the connection ends at the latest.
  */
 void ub_rdma_tell_work(struct work_struct *work)
 {
 	struct ub_rdma_peer *p = container_of(to_delayed_work(work),
 					      struct ub_rdma_peer, tell);
 	const struct ub_slots *t = &p->r->f->slots;
-	int err = 0;
 	u32 slot;
 
-	for (slot = 0; slot < t->nslots && !err; slot++) {
+	for (slot = 0; slot < t->nslots; slot++) {
 		u64 word = ub_ld(&ub_slot_rec(t, slot)->word);
 
-		if (UB_SLOT_STATE(word) == UB_SLOT_COMMITTED)
-			err = tell_members(p, slot, word, UB_TOLD_ASK);
+		if (UB_SLOT_STATE(word) != UB_SLOT_COMMITTED)
+			continue;
+		/* Until there is room, or no connection; what is sent twice does no harm. */
+		while (tell_members(p, slot, word, UB_TOLD_ASK))
+			usleep_range(500, 2000);
 	}
-	/* Once more from the beginning: what was sent does no harm. */
-	if (err)
-		queue_delayed_work(p->r->wq, &p->tell, 1);
 }
 
 /**

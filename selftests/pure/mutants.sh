@@ -29,12 +29,13 @@ trap 'rm -f "$lines"' EXIT
 
 $cc -c -o "$out/schedule.o" kernel/schedule.c &&
 $cc -c -o "$out/engine.o" kernel/engine.c &&
+$cc -c -o "$out/told.o" kernel/told.c &&
 $cc $mset -c -o "$out/slots.o" kernel/slots.c || exit 1
 for f in explore explore_search explore_bar explore_slots; do
 	$cc -c -o "$out/$f.o" "selftests/pure/$f.c" || exit 1
 done
 node=$(echo "$top"/node/*.o | sed 's/[^ ]*\.san\.o *//g')
-rest="$out/explore.o $out/explore_search.o $out/explore_slots.o $out/schedule.o $node"
+rest="$out/explore.o $out/explore_search.o $out/explore_slots.o $out/schedule.o $out/told.o $node"
 explorer="$rest $out/explore_bar.o"
 
 report() { # ok? name text
@@ -152,12 +153,42 @@ unit() { # name file perl-expression: engine.c or engine.h is wrong, for t_engin
 	esac
 }
 
+told() { # name perl-expression: told.c is wrong, for t_told
+	wanted "$1" || return
+	perl -0pe "$2" kernel/told.c > "$out/$1.c"
+	if cmp -s kernel/told.c "$out/$1.c"; then
+		report 1 "$1" "the change does not apply any more"
+		return
+	fi
+	if ! $base $inc -o "$out/$1" selftests/pure/t_told.c "$out/$1.c" \
+			kernel/slots.c kernel/engine.c kernel/schedule.c 2> "$out/$1.log"; then
+		report 1 "$1" "does not compile"
+		return
+	fi
+	timeout 100 "$out/$1" > "$out/$1.log" 2>&1
+	case $? in
+	1|134|139)
+		report 0 "$1" "$(sed -n '/^# selftests/s/^# //p' "$out/$1.log" | head -n 1)" ;;
+	*)	report 1 "$1" "was not caught" ;;
+	esac
+}
+
 agent() { # name define: the agent of explore_bar.c does it wrong
 	wanted "$1" || return
 	$cc -DMUTATE="$2" -c -o "$out/$1.o" selftests/pure/explore_bar.c || exit 1
 	judge "$1" "" "$out/$1.o" $rest "$out/engine.o" "$out/slots.o"
 }
 
+told told-old-news 's/ \|\| e < was\)/)/'
+told told-last-value-alone 's/k = e - 1 > was \? e - 1 : e/k = e/'
+told told-no-mail 's/\tmemcpy\(&g->mail.*?\n//'
+told told-verdict-too-early 's/\) \+ 1 != told->lost_epoch/) + 1 > told->lost_epoch/'
+told told-verdict-too-late 's/\) \+ 1 != told->lost_epoch/) + 1 < told->lost_epoch/'
+told told-verdict-alone 's/\t\tub_grp_fence\(g, told->index, UB_REASON_LINK\);/;/'
+told told-former-life 's/if \(ub_ld\(&e->there\) != told->theirs\)/if (0)/'
+told told-left-joins 's/\(told->flags & UB_TOLD_LEFT\) \|\| !in_it/!in_it/'
+told told-next-life-joins 's/ \|\| !in_it\(t, slot, word\)//'
+told told-by-another 's/if \(UB_WHO_NODE\(m.who\) != told->node\)/if (0)/'
 agent no-recheck NO_RECHECK
 agent no-ring NO_RING
 agent no-pressed NO_PRESSED

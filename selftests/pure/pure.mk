@@ -15,10 +15,10 @@ pure_hdr := $(wildcard kernel/*.h kernel/include/uapi/ub/*.h selftests/pure/*.h)
 pure_walks := $(if $(UB_LONG),-r 3000000 -S $(shell date +%j),-r 5000)
 pure_slots := -DUB_EXPLORE -include selftests/pure/explore_memset.h
 
-pure_san_tests := t_gaddr t_diff t_layout t_schedule t_engine t_engine_fail
+pure_san_tests := t_gaddr t_diff t_layout t_schedule t_engine t_engine_fail t_told
 pure_tests := $(pure_san_tests) t_slots t_tsan explore explore_asan
 pure_bins := $(addprefix $(pure_out)/,$(pure_tests))
-pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c
+pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c kernel/told.c
 
 # Whole nodes: files of the kernel over kshim.h, which stands for all its headers.
 pure_node_k := barrier group group_make shrink member join shm slice window attach

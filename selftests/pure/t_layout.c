@@ -155,11 +155,12 @@ AT(ub_mailbox, slot, 0);
 /* ---- slots.h ---- */
 SIZE(ub_slot_member, 32); ALIGN(ub_slot_member, 8);
 AT(ub_slot_member, who, 0); AT(ub_slot_member, node_inc, 8);
-AT(ub_slot_member, lane_inc, 16); AT(ub_slot_member, reserved, 24);
+AT(ub_slot_member, lane_inc, 16); AT(ub_slot_member, there, 24);
 
 SIZE(ub_slot_rec, 64); ALIGN(ub_slot_rec, 8);
 AT(ub_slot_rec, word, 0); AT(ub_slot_rec, form, 8); AT(ub_slot_rec, freer, 16);
-AT(ub_slot_rec, reserved, 24); AT(ub_slot_rec, member, 64);
+AT(ub_slot_rec, clash, 24); AT(ub_slot_rec, reserved, 32);
+AT(ub_slot_rec, member, 64);
 
 /* ---- shm.h ---- */
 SIZE(ub_shm_header, 128); ALIGN(ub_shm_header, 8);

@@ -90,16 +90,6 @@ static __u64 gva(__u64 off)
 	}								\
 } while (0)
 
-/* What is not there is refused, not done badly: nodes share no group's words. */
-static int groups(void)
-{
-	struct ub_group_create gc = world_arg((__u64[]){ 1, 2 }, 1, 0, 1000);
-	int ret = call(dev, UB_IOC_GROUP_CREATE, &gc);
-
-	WANT_IS(ret, strcmp(info_of(dev).out_transport, "rdma") ? 0 : -EOPNOTSUPP);
-	return 0;
-}
-
 static int attach_refused(void)
 {
 	struct ub_win_create bad;
@@ -382,7 +372,6 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } tests[] = {
-	{ "groups", groups },
 	{ "attach_refused", attach_refused },
 	{ "attach_reading", attach_reading },
 	{ "loads", loads },

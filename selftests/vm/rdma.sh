@@ -3,8 +3,9 @@
 #
 # Nodes without shared memory: soft-RoCE between guests. They find each other in
 # any order, are told who left, who died and who came back; who does not fit is
-# refused by name; windows work, and go on when a link comes back; device, module
-# and fabric go away under their users. KTAP.
+# refused by name; windows work, and go on when a link comes back; so do groups and
+# barriers, and who is lost in one is told to the others; device, module and fabric go
+# away under their users. KTAP.
 #
 # usage: rdma.sh [NAME...]	only these tests, and "up" first; lossy and those of
 #			links that go down run only so: Documentation/rdma.rst
@@ -16,6 +17,7 @@ set -u
 
 ubfab=$top/build/tools/ubfab
 far=$top/build/selftests/ub/far_test
+apart=$top/build/selftests/ub/apart_test
 modules=${UB_MODULES:-$top/kernel}
 
 # shellcheck disable=SC2317 # the tests are called by name
@@ -119,6 +121,76 @@ t_up()
 
 t_windows() { windows 0 1; }
 t_windows_the_other_way() { windows 2 1; }
+
+# all_nodes PROGRAM ARGUMENT...: one process on each
+all_nodes()
+{
+	start --tag-output --timeout 200 all -- "$@"
+	over && ! grep ' not ok ' "$log" && return
+	cat "$log"
+	return 1
+}
+
+t_groups()
+{
+	all_nodes "$apart" && [ "$(grep -c '^\[n0\] ok ' "$log")" = 9 ] &&
+		grep -o '[0-9]* us a barrier' "$log" >&3
+}
+
+# All come as member 0: of two one is told who has the place.
+t_index_taken()
+{
+	start --tag-output --timeout 100 all -- "$apart" taken
+	over
+	cat "$log"
+	! grep -q ' 0 by ' "$log" && grep -Eq '\[n[12]\] taken: -17 by node [57]' "$log"
+}
+
+# in_a_barrier: all nodes are, for ever
+in_a_barrier()
+{
+	start --tag-output --timeout 100 all -- "$apart" until-lost
+	until_lines 3 ' begun' 60000 && sleep 1
+}
+
+# lost MEMBER NODE REASON NODE...: all of these were told the same
+lost()
+{
+	local member=$1 node=$2 reason=$3 n
+	shift 3
+	over
+	for n; do
+		grep -q "^\[n$n\] lost: member $member of node $node, reason $reason" "$log" && continue
+		cat "$log"
+		return 1
+	done
+}
+
+t_process_killed_in_a_barrier()
+{
+	# shellcheck disable=SC2016 # the guest's
+	in_a_barrier && on 1 sh -c 'kill -9 $(pidof apart_test)' && lost 1 7 4 0 2
+}
+
+t_node_leaves_in_a_barrier()
+{
+	in_a_barrier && on 1 "$ubfab" fabric del ubfab0 && lost 1 7 2 0 2 && add 1 && all_up
+}
+
+t_node_killed_in_a_barrier()
+{
+	in_a_barrier && u kill 2 && lost 2 9 1 0 1 && u boot 2 && all_up && t_groups
+}
+
+# The same bits as one process, which each program compares with.
+t_programs()
+{
+	local graph
+	graph=$("$top/lib/examples/debian-graph") &&
+		all_nodes "$top/build/examples/heat" --n 64 --cols 64 --inner 5 --outer 10 --check &&
+		grep -q 'identical bits: yes' "$log" &&
+		all_nodes "$top/build/examples/pagerank" --check "$graph" && grep -q ': equal$' "$log"
+}
 
 t_killed_is_told()
 {
@@ -242,8 +314,10 @@ t_down() { u down; }
 }
 
 tests=$(declare -F | sed -n 's/^declare -f t_//p')
-order="up windows windows_the_other_way killed_is_told comes_back leaves layout_refused
-name_refused bad_requests ipv6 device_removed module_unloads down"
+order="up windows windows_the_other_way groups index_taken programs
+process_killed_in_a_barrier node_leaves_in_a_barrier node_killed_in_a_barrier
+killed_is_told comes_back leaves layout_refused name_refused bad_requests ipv6
+device_removed module_unloads down"
 by_name="lossy link_down_for_a_moment link_down_for_long"
 [ "$(xargs -n1 <<<"$order $by_name" | sort)" = "$(sort <<<"$tests")" ] || {
 	echo "rdma.sh: its tests and their order differ" >&2

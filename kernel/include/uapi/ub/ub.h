@@ -405,8 +405,8 @@ struct ub_group_id {
  * The old group stays until it is destroyed.
  * Errors: ENOENT no such group; EINVAL no verdict stands; ESTALE this member was
  * fenced; EEXIST it has shrunk the group before, and is a member of the new one;
- * EBUSY a thread is in a call on the group; ETIMEDOUT, ENOSPC, ENOMEM as for
- * UB_IOC_GROUP_CREATE.
+ * EBUSY a thread is in a call on the group; EOPNOTSUPP over rdma; ETIMEDOUT,
+ * ENOSPC, ENOMEM as for UB_IOC_GROUP_CREATE.
  */
 struct ub_group_shrink {
 	__u32 size;
