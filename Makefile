@@ -51,7 +51,7 @@ selftests: need-build
 demo:
 	@.ci/setup build $(if $(filter host,$(FABRIC)),,kernel rig)
 	@$(MAKE) --no-print-directory -s lib tools $(if $(filter host,$(FABRIC)),,modules)
-	@FABRIC='$(FABRIC)' lib/examples/demo.sh
+	@FABRIC='$(FABRIC)' TRANSPORT='$(TRANSPORT)' lib/examples/demo.sh
 
 # LANES="pure lib" runs some
 check:
@@ -95,7 +95,8 @@ help:
 	@echo 'make modules       kernel modules, for the headers of KVER ($(KVER))'
 	@echo 'make lib           libub and its examples'
 	@echo 'make tools         $(TOOLS)'
-	@echo 'make demo          the tour, in VMs; FABRIC=host: in processes, without QEMU'
+	@echo 'make demo          the tour, in VMs; TRANSPORT=rdma: that share no memory;'
+	@echo '                   FABRIC=host: in processes, without QEMU'
 	@echo 'make check         all tests; LANES="a b" for some; selftests/run-lanes --list'
 	@echo 'make check-long    the same with longer time and more rounds'
 	@echo 'make soak          nodes and processes die, stand still and come back, N=200 times;'
