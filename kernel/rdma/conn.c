@@ -260,6 +260,7 @@ static void received(struct ib_cq *cq, struct ib_wc *wc)
 		ub_rdma_conn_close(c);
 		return;
 	}
+	WRITE_ONCE(c->heard, jiffies);
 	/* Whoever hangs up may have said that it leaves. */
 	if (!is_dead(c) || recv->msg->type == cpu_to_le16(UB_RDMA_LEAVE))
 		ub_rdma_received(c, recv->msg);
@@ -338,6 +339,7 @@ void ub_rdma_conn_open(struct ub_rdma_conn *c)
 	if (c->state == UB_RDMA_CALLING) {
 		WRITE_ONCE(c->state, UB_RDMA_OPEN);
 		c->opened = true;
+		WRITE_ONCE(c->heard, jiffies);
 		kref_get(&c->ref);	/* of the work */
 		if (!queue_work(c->peer->r->wq, &c->sync))
 			WARN_ON_ONCE(1);

@@ -9,6 +9,8 @@
  *  - Of two nodes the one with the lower id calls, so there are never two calls
  *    at once. It calls until the peer is there, ever more rarely, and again
  *    when a connection has ended.
+ *  - A connection that brings nothing for half of the detection time, in which its
+ *    peer beats at least four times, is given up, and made anew.
  *  - A life that left, or was taken for dead, is not accepted any more.
  */
 #include "rdma.h"
@@ -265,6 +267,23 @@ static void tell_all(struct ub_rdma *r, u32 type)
 	}
 }
 
+/* Queues may stand still and never say so. */
+static void give_up_silent(struct ub_rdma *r)
+{
+	unsigned long half = msecs_to_jiffies(READ_ONCE(r->f->detect_ms) / 2);
+	u32 i;
+
+	for (i = 0; i < r->npeers; i++) {
+		struct ub_rdma_conn *c = ub_rdma_conn_of(&r->peer[i]);
+
+		if (!c)
+			continue;
+		if (time_after(jiffies, READ_ONCE(c->heard) + half))
+			ub_rdma_conn_close(c);
+		ub_rdma_conn_put(c);
+	}
+}
+
 /* Farewells have gone out, or their time is over. */
 static void wait_sent(struct ub_rdma *r)
 {
@@ -355,6 +374,7 @@ void ub_rdma_tell_node(struct ub_fabric *f)
 			ub_rdma_peer_call(&r->peer[i], false);
 		}
 	}
+	give_up_silent(r);
 	tell_all(r, UB_RDMA_BEAT);
 }
 

@@ -145,6 +145,7 @@ enum ub_rdma_state {
  * @asked: we called
  * @opened: it was open once
  * @synced: what was attached of this life before is known to be valid, or not
+ * @heard: when it opened, or brought something, jiffies
  * @leaving: the peer has said that it leaves; in softirq, one at a time
  * @lock: for the fields up to @works
  * @state: see above
@@ -174,6 +175,7 @@ struct ub_rdma_conn {
 	bool opened;
 	bool synced;
 	bool leaving;
+	unsigned long heard;
 
 	spinlock_t lock;		/* see above */
 	enum ub_rdma_state state;
