@@ -49,6 +49,7 @@ bool ub_told_read(const struct ub_slots *t, __u32 slot, __u64 word, __u32 index,
 	struct ub_slot_rec *rec = ub_slot_rec(t, slot);
 	struct ub_slot_member m;
 	struct ub_grp g;
+	__u32 lost;
 	__u64 e;
 
 	*told = (struct ub_told){
@@ -77,9 +78,9 @@ bool ub_told_read(const struct ub_slots *t, __u32 slot, __u64 word, __u32 index,
 	told->window = ub_ld(&g.head->lost[e & 1].gva);
 	memcpy(&told->mail, &g.mail[index], sizeof(told->mail));
 	told->verdict = ub_ld(&g.head->verdict);
-	if (UB_VERDICT_MEMBER(told->verdict) < told->n)
-		told->lost_epoch = 1 + UB_ARR_EPOCH(ub_ld(
-			&g.line[UB_VERDICT_MEMBER(told->verdict)].arrival));
+	lost = UB_VERDICT_MEMBER(told->verdict);
+	if (lost < told->n)
+		told->lost_epoch = 1 + UB_ARR_EPOCH(ub_ld(&g.line[lost].arrival));
 	return true;
 }
 EXPORT_SYMBOL_GPL(ub_told_read);

@@ -59,14 +59,30 @@ static __u64 expected(__u32 op, int n, int round)
 	for (i = 1; i < n; i++) {
 		x = operand(i, round);
 		switch (op) {
-		case UB_RED_SUM:	v += x; break;
-		case UB_RED_XOR:	v ^= x; break;
-		case UB_RED_AND:	v &= x; break;
-		case UB_RED_OR:		v |= x; break;
-		case UB_RED_MIN_U64:	v = x < v ? x : v; break;
-		case UB_RED_MAX_U64:	v = x > v ? x : v; break;
-		case UB_RED_MIN_S64:	v = (__s64)x < (__s64)v ? x : v; break;
-		case UB_RED_MAX_S64:	v = (__s64)x > (__s64)v ? x : v; break;
+		case UB_RED_SUM:
+			v += x;
+			break;
+		case UB_RED_XOR:
+			v ^= x;
+			break;
+		case UB_RED_AND:
+			v &= x;
+			break;
+		case UB_RED_OR:
+			v |= x;
+			break;
+		case UB_RED_MIN_U64:
+			v = x < v ? x : v;
+			break;
+		case UB_RED_MAX_U64:
+			v = x > v ? x : v;
+			break;
+		case UB_RED_MIN_S64:
+			v = (__s64)x < (__s64)v ? x : v;
+			break;
+		case UB_RED_MAX_S64:
+			v = (__s64)x > (__s64)v ? x : v;
+			break;
 		}
 	}
 	return v;
