@@ -9,30 +9,31 @@
 #define MOST	48
 #define FAR	1000000
 
-/* A wheel: vertex 0 is next to all others by edges of 5, neighbours are 1 apart. */
+/*
+ * A wheel: neighbours on the rim are 1 apart, vertex 0 is 5 from all of them. Steps
+ * from @a to @b along the rim, or -1 where one of them is vertex 0.
+ */
+static int steps(int a, int b, int n)
+{
+	int d = a < b ? b - a : a - b;
+
+	if (!a || !b)
+		return a == b ? 0 : -1;
+	return d < n - 1 - d ? d : n - 1 - d;
+}
+
 static int edge(int a, int b, int n)
 {
-	int rim = n - 1, d;
+	int d = steps(a, b, n);
 
-	if (a == b)
-		return 0;
-	if (!a || !b)
-		return 5;
-	d = a < b ? b - a : a - b;
-	return d == 1 || d == rim - 1 ? 1 : FAR;
+	return d < 0 ? 5 : d < 2 ? d : FAR;
 }
 
 static int expected(int a, int b, int n)
 {
-	int rim = n - 1, d;
+	int d = steps(a, b, n);
 
-	if (a == b)
-		return 0;
-	if (!a || !b)
-		return 5;
-	d = a < b ? b - a : a - b;
-	d = d < rim - d ? d : rim - d;
-	return d < 10 ? d : 10;
+	return d < 0 ? 5 : d < 10 ? d : 10;
 }
 
 /* Row @k of its owner to everybody's @pivot. */

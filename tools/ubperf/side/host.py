@@ -220,6 +220,19 @@ def nested_rows(h):
     }
 
 
+def quota_group(h, *cpu):
+    """@cpu: the test, and how often."""
+    return Group({
+        "ub": h.ours(2, *cpu, before=["tools/ubperf/side/quota.sh", "100000"]),
+        "free": h.ours(2, *cpu),
+    }, [
+        Row("CPU time of a sync, quota of half of 2 CPUs, 2 ranks",
+            Pick("ub", "barrier-cpu", "ub_sync under the quota"),
+            [Pick("free", "barrier-cpu", "ub_sync without")],
+            [Bar("free", 3.0)]),
+    ])
+
+
 def cost_rows(h):
     args = ("barrier", 200000, *BATCH)
     cpu = ("barrier-cpu", 100000, "--batch", "1000")
@@ -244,15 +257,7 @@ def cost_rows(h):
                 [Pick("openmpi", "idle", "Open MPI, mpi_yield_when_idle", scale=percent)],
                 [Bar("", 2.0, "alone")], unit="% of a CPU"),
         ], rounds=1),
-        "quota": Group({
-            "ub": h.ours(2, *cpu, before=["tools/ubperf/side/quota.sh", "100000"]),
-            "free": h.ours(2, *cpu),
-        }, [
-            Row("CPU time of a sync, quota of half of 2 CPUs, 2 ranks",
-                Pick("ub", "barrier-cpu", "ub_sync under the quota"),
-                [Pick("free", "barrier-cpu", "ub_sync without")],
-                [Bar("free", 3.0)]),
-        ]),
+        "quota": quota_group(h, *cpu),
     }
 
 

@@ -144,17 +144,8 @@ def nested_groups(h):
 
 def cost_groups(h, quick):
     late = 100 if quick else 10000
-    cpu = ("barrier-cpu", "--batch", "1000")
     return {
-        "quota": Group({
-            "ub": h.ours(2, *cpu, before=["tools/ubperf/side/quota.sh", "100000"]),
-            "free": h.ours(2, *cpu),
-        }, [
-            Row("CPU time of a sync, quota of half of 2 CPUs, 2 ranks",
-                Pick("ub", "barrier-cpu", "ub_sync under the quota"),
-                [Pick("free", "barrier-cpu", "ub_sync without")],
-                [Bar("free", 3.0)]),
-        ]),
+        "quota": host.quota_group(h, "barrier-cpu", "--batch", "1000"),
         "idle": Group({
             "ub": h.ours(2, "idle", "--late", str(late), "--iters", "1"),
         }, [
