@@ -192,21 +192,27 @@ def crowd_rows(h):
     return groups
 
 
+def nested_group(h, args, inner, *more, **how):
+    """@args: the test, and how often; @inner: the scope inside; the rest is ours alone."""
+    cpus = "0,1"
+    return Group({
+        "ub": h.ours(4, *args, *more, cpus=cpus, **how),
+        "openmpi": h.openmpi(4, *args, cpus=cpus, how=YIELDING),
+        "spread": h.openmpi(4, *args, cpus=cpus, how=SPREAD),
+    }, [
+        Row("nested 4 = 2 x 2 on 2 CPUs: ten inner syncs, one outer",
+            Pick("ub", "nested", "ub_sync on %s and world" % inner),
+            [Pick("openmpi", "nested", "Open MPI MPI_Comm_split, yielding"),
+             Pick("spread", "nested", "the same, ranks bound to CPUs in turn")],
+            [Bar("openmpi", 0.5), Bar("spread", 0.5)]),
+    ])
+
+
 def nested_rows(h):
     args = ("nested", 2000, "--batch", "5")
     enter = ("inner,scope-enter", 20000, *TURNS)
     return {
-        "nested": Group({
-            "ub": h.ours(4, *args, cpus="0,1", machine=MACHINE),
-            "openmpi": h.openmpi(4, *args, cpus="0,1", how=YIELDING),
-            "spread": h.openmpi(4, *args, cpus="0,1", how=SPREAD),
-        }, [
-            Row("nested 4 = 2 x 2 on 2 CPUs: ten inner syncs, one outer",
-                Pick("ub", "nested", "ub_sync on board and world"),
-                [Pick("openmpi", "nested", "Open MPI MPI_Comm_split, yielding"),
-                 Pick("spread", "nested", "the same, ranks bound to CPUs in turn")],
-                [Bar("openmpi", 0.5), Bar("spread", 0.5)]),
-        ]),
+        "nested": nested_group(h, args, "board", machine=MACHINE),
         "scope": Group({
             "ub": h.ours(4, *enter, cpus="0,1", machine=MACHINE),
             "openmpi": h.openmpi(4, "scope-enter", 500, cpus="0,1", how=YIELDING),

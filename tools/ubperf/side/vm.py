@@ -119,21 +119,11 @@ def crowd_groups(h):
 
 
 def nested_groups(h):
-    cpus = "0,1"
     return {
-        "nested": Group({
-            "ub": h.ours(4, "nested", "--batch", "5", "--level", "none", cpus=cpus),
-            "openmpi": h.openmpi(4, "nested", "--batch", "5", cpus=cpus, how=host.YIELDING),
-            "spread": h.openmpi(4, "nested", "--batch", "5", cpus=cpus, how=host.SPREAD),
-        }, [
-            Row("nested 4 = 2 x 2 on 2 CPUs: ten inner syncs, one outer",
-                Pick("ub", "nested", "ub_sync on half and world"),
-                [Pick("openmpi", "nested", "Open MPI MPI_Comm_split, yielding"),
-                 Pick("spread", "nested", "the same, ranks bound to CPUs in turn")],
-                [Bar("openmpi", 0.5), Bar("spread", 0.5)]),
-        ]),
+        "nested": host.nested_group(h, ("nested", "--batch", "5"), "half",
+                                    "--level", "none"),
         "scope": Group({
-            "ub": h.ours(4, "inner,scope-enter", *host.TURNS, "--level", "node", cpus=cpus),
+            "ub": h.ours(4, "inner,scope-enter", *host.TURNS, "--level", "node", cpus="0,1"),
         }, [
             Row("enter and leave a machine level, 4 lanes of a node on 2 CPUs",
                 Pick("ub", "scope-enter", "ub_scope_enter, ub_scope_exit"),
