@@ -388,4 +388,11 @@ int ub_win_write(struct ub_win *w, uint32_t rank, size_t off, const void *src,
 /** ub_win_drop() - not collective; @used: peers may still use the own part */
 void ub_win_drop(struct ub_win *w, bool used);
 
+/*
+ * There in programs under LeakSanitizer, which looks for pointers in no mapping else.
+ * Its own header comes with a compiler's runtime, which clang alone has not.
+ */
+void __lsan_register_root_region(const void *p, size_t size) __attribute__((weak));
+void __lsan_unregister_root_region(const void *p, size_t size) __attribute__((weak));
+
 #endif /* UB_INTERNAL_H */

@@ -9,7 +9,6 @@
 #include "backend.h"
 #include "coll.h"
 #include "bulk.h"
-#include <sanitizer/lsan_interface.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,10 +39,6 @@ static int make_alone(struct ub_scope *s)
 }
 
 #define KEPT	offsetof(struct ub_scope, state)
-
-/* There in programs under LeakSanitizer, which looks for pointers in no mapping else. */
-#pragma weak __lsan_register_root_region
-#pragma weak __lsan_unregister_root_region
 
 /* What comes before KEPT ends a page, so that a fork wipes just that. */
 static struct ub_scope *map_scope(void)

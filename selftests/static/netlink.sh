@@ -14,7 +14,10 @@ again()
 {
 	local f
 
-	.ci/netlink-gen "$tmp/again" 2>&1 || return
+	.ci/netlink-gen "$tmp/again" >"$tmp/said" 2>&1 || {
+		cat "$tmp/said"
+		return
+	}
 	for f in $generated; do
 		diff -u "$f" "$tmp/again/$f" 2>&1 | head -n 30
 	done
