@@ -30,7 +30,6 @@ static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned char covered[MAP_BITS / 8];
 static __u64 ncovered, end_of_all;
 static unsigned int running;	/* threads that make calls */
-static __u32 first_minor, last_minor;	/* of fabrics that may be deleted */
 
 /* What a change must not make endless. */
 static void bound(struct fuzzer *z, struct call *c)
@@ -188,10 +187,12 @@ static int do_netlink(struct fuzzer *z, struct call *c)
 		__u64 v = c->p[3 + 3 * i];
 		int type = c->p[1 + 3 * i] & 0x3fff;
 
-		/* Fabrics of its own only go; what is made is small. */
+		/* Fabrics of its own only go: 32 bits name one; what is made is small. */
 		if (type == UB_NL_A_FABRIC && (c->nr == UB_NL_CMD_FABRIC_DEL ||
-					       c->nr == UB_NL_CMD_FABRIC_FORMAT) && v < NODES)
-			v = first_minor + v % (last_minor - first_minor + 1);
+					       c->nr == UB_NL_CMD_FABRIC_FORMAT)) {
+			v = (__u32)v < NODES ? v + NODES : v;
+			len = len > sizeof(v) ? sizeof(v) : len;
+		}
 		if (type == UB_NL_A_BYTES)
 			v = v % (8 << 20);
 		if (type == UB_NL_A_DETECT_MS)
@@ -434,8 +435,6 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	ksft_set_plan(3);
 	ksft_print_msg("seed %llu, %u threads\n", seed, threads);
-	first_minor = NODES;
-	last_minor = NODES + 15;
 	heal();
 	end_of_all = in_ms(1000 * seconds);
 	running = threads;
