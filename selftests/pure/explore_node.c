@@ -322,6 +322,14 @@ void ub_copied_flush(struct ub_copied *c, u64 gva, u64 len, bool drop)
 	(void)drop;
 }
 
+int ub_copied_xfer(struct ub_file *file, const struct ub_xfer_op_desc *d, u64 *old)
+{
+	(void)file;
+	(void)d;
+	(void)old;
+	return -EIO;
+}
+
 bool ub_copied_dead(struct ub_fabric *f, u64 gva, u64 generation)
 {
 	(void)f;
@@ -502,7 +510,8 @@ int node_touch(u64 gva)
 		m = &l->map[i];
 		if (m->on)
 			continue;
-		*m = (struct shim_map){ true, a->at.gva, a->at.length, a->at.offset };
+		*m = (struct shim_map){ true, l->placement, a->at.gva, a->at.length,
+					a->at.offset };
 		break;
 	}
 	mutex_unlock(&l->file->lock);

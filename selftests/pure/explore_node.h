@@ -20,6 +20,7 @@
 /* What a process has mapped: from its touch until it is zapped. */
 struct shim_map {
 	bool on;
+	int placement;
 	u64 gva, len, off;
 };
 
@@ -28,6 +29,7 @@ struct life {
 	struct ub_file *file;
 	bool joining;
 	bool dead;		/* crashed */
+	int placement;		/* number of the memory that it now uses */
 	struct shim_map map[MAPS];
 };
 
@@ -48,6 +50,11 @@ void node_leave(void);
 void node_die(void);
 /* A load or a store of @gva by a process of the caller's: 0 or the SIGBUS's errno. */
 int node_touch(u64 gva);
+/*
+ * A vector of a put of @value to the second word of a window, 1 added to the third,
+ * which held *@sum, and a get of three words. 0 or what the first that failed got.
+ */
+int node_use(u64 gva, u64 value, u64 word[3], u64 *sum);
 /* A life that others can see at work: neither crashed nor fenced nor gone. */
 bool node_works(int l);
 

@@ -3,8 +3,9 @@
  * The explorer's program of window.c, slice.c and attach.c: a home makes a
  * window, rotates it twice, the second time to other memory, destroys it and
  * makes one of its whole slice, while a peer attaches each state of it and
- * touches it. prog->suspect says which of the two may crash; its node then joins
- * again, and what it had lent, or borrowed, is given out once more.
+ * touches it, or puts and gets (prog->xfer). prog->suspect says which of the two may
+ * crash; its node then joins again, and what it had lent, or borrowed, is given out
+ * once more.
  *
  * Invariant that is checked wherever window memory is written to (shim_given):
  * no process of any node has it mapped as something else.
@@ -20,6 +21,8 @@
 /* What the home has told the peer. */
 static struct ub_win_desc desc;
 static u64 token[2];
+static int placement;		/* of the memory that the window has now */
+static int offered;		/* its placement */
 static int offers, taken;
 static int begun;
 static bool joined_again;
@@ -28,6 +31,8 @@ static bool joined_again;
 static u64 ended;
 static int changes;		/* odd while the home changes the window */
 static u64 have;		/* generation that the peer attached last */
+static u64 value, sum;		/* what the peer knows of it, */
+static bool known;		/* if no put can have been lost in a change */
 
 void windows_start(void)
 {
@@ -40,6 +45,9 @@ void windows_start(void)
 	ended = 0;
 	changes = 0;
 	have = 0;
+	placement = 0;
+	value = 0;
+	known = false;
 	joined_again = false;
 	daemon_co[APP(AGAIN)] = true;
 	for (i = 0; i < nco; i++)
@@ -60,11 +68,19 @@ static u64 *word_of(int l, u32 id)
 	       own(l, id)->unit * UB_GVA_ALIGN;
 }
 
+static void check_zero(int l, u32 id, u64 length)
+{
+	const u64 *w = word_of(l, id);
+	u64 i;
+
+	for (i = 0; i < length / sizeof(*w); i += i < 4 ? 1 : 508)
+		if (w[i])
+			fail("life %d: a new window holds %llx", l, w[i]);
+}
+
 /* Make a window; it must be zero, and nobody's but ours. */
 static int make(int l, u32 units, struct ub_win_create *arg)
 {
-	const u64 *w;
-	u64 i;
 	int err;
 
 	*arg = (struct ub_win_create){
@@ -73,10 +89,8 @@ static int make(int l, u32 units, struct ub_win_create *arg)
 	err = ub_win_create(life[l].file, arg);
 	if (err)
 		return err;
-	w = word_of(l, arg->out_desc.window);
-	for (i = 0; i < units * UB_GVA_ALIGN / sizeof(*w); i += 512)
-		if (w[i])
-			fail("life %d: a new window holds %llx", l, w[i]);
+	check_zero(l, arg->out_desc.window, arg->length);
+	life[l].placement = ++placement;
 	err = node_touch(arg->out_desc.gva);
 	if (err)
 		fail("life %d: its own new window: %d", l, err);
@@ -93,6 +107,10 @@ static void make_all(int l)
 		bool excuse = life[PEER].dead && !joined_again;
 
 		err = make(l, UNITS, &arg);
+		if (!err && prog->xfer) {	/* no late put may arrive */
+			fsleep(ub_detect_ms * 1000);
+			check_zero(l, arg.out_desc.window, arg.length);
+		}
 		if (!err)
 			return;
 		if (err != -ENOSPC || !excuse)
@@ -108,6 +126,7 @@ static void offer(const struct ub_win_desc *d, const u64 *t)
 	desc = *d;
 	token[0] = t[0];
 	token[1] = t[1];
+	offered = placement;
 	offers++;
 	shim_wake(&offers);
 	while (prog->n > 1 && taken < offers && !life[PEER].dead)
@@ -134,6 +153,8 @@ static void rotate(struct ub_win_create *made, u32 flags)
 	made->out_desc.generation = arg.out_generation;
 	if (*word_of(HOME, arg.window) != MARK)
 		fail("a rotated window lost what it held");
+	if (flags & UB_ROTATE_FRESH)
+		life[HOME].placement = ++placement;
 	err = node_touch(made->out_desc.gva);
 	if (err)
 		fail("own rotated window: %d", err);
@@ -196,12 +217,46 @@ static bool stands(const struct ub_win_desc *d, int from)
 	       !life[HOME].dead;
 }
 
-/* One state of the window: attach it, and touch it if it still stands. */
+/* Touch it: 0, or the errno of the SIGBUS. */
+static int load(const struct ub_win_desc *d)
+{
+	bool fresh = !map_of(PEER, d->gva);
+	int err = node_touch(d->gva);
+
+	if (!err && fresh && map_of(PEER, d->gva) &&
+	    *(u64 *)(arena + map_of(PEER, d->gva)->off) != MARK)
+		fail("touched something else: %llx",
+		     *(u64 *)(arena + map_of(PEER, d->gva)->off));
+	return err;
+}
+
+/* Put, add and get: the same. */
+static int put_and_get(const struct ub_win_desc *d, int from)
+{
+	u64 word[3] = { 0 }, was = 0, over = ended;
+	int err = node_use(d->gva, ++value, word, &was);
+
+	if (err || !stands(d, from)) {
+		if (!err && d->generation < over)
+			fail("used generation %llu, which had ended", d->generation);
+		known = false;
+		return err;
+	}
+	if (word[0] != MARK || word[1] != value || word[2] != was + 1)
+		fail("got %llx, %llx after %llx was put, %llx after 1 was added to %llx",
+		     word[0], word[1], value, word[2], was);
+	if (known && was != sum)
+		fail("an atomic is lost: %llx, not %llx", was, sum);
+	known = true;
+	sum = word[2];
+	return 0;
+}
+
+/* One state of the window: attach it, and use it if it still stands. */
 static void take(const struct ub_win_desc *d, const u64 t[2])
 {
 	const u64 over = ended;
 	const int from = changes;
-	bool fresh;
 	int err;
 
 	err = attach(d, t[0] ^ 1, t[1]);
@@ -222,15 +277,9 @@ static void take(const struct ub_win_desc *d, const u64 t[2])
 	if (err)
 		return;
 	have = d->generation;
-	fresh = !map_of(PEER, d->gva);
-	err = node_touch(d->gva);
+	err = prog->xfer ? put_and_get(d, from) : load(d);
 	if (err && stands(d, from))
-		fail("touching generation %llu, which stands: %d",
-		     d->generation, err);
-	if (!err && fresh && map_of(PEER, d->gva) &&
-	    *(u64 *)(arena + map_of(PEER, d->gva)->off) != MARK)
-		fail("touched something else: %llx",
-		     *(u64 *)(arena + map_of(PEER, d->gva)->off));
+		fail("using generation %llu, which stands: %d", d->generation, err);
 }
 
 /* Each state twice: while the home stands still, and while it goes on. */
@@ -245,6 +294,7 @@ static void peer(void)
 		if (offers == taken)
 			return;
 		d = desc;
+		life[PEER].placement = offered;
 		t[0] = token[0];
 		t[1] = token[1];
 		take(&d, t);

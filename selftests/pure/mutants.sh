@@ -274,6 +274,8 @@ node life-forgets slice 's/\t\tunits_set\(f, w\);\n\t\tquarantine_begin/\t\tquar
 node record-even slice 's/\tub_swap\(&rec->generation, generation \+ 1\);\n//' windows
 node token-any attach 's/return differ \? -EACCES : 0/return 0/' windows
 node generation-any attach 's/->generation\) != a->at.generation\)/->generation) == 1)/' windows
+node put-unlocked xfer 's/\tub_instant\(\);\n(.*?)\txfer_end\(file\);\n/\txfer_end(file);\n$1/s' xfer-slow
+node xfer-unchecked xfer 's/\? ub_win_check\(file->fabric, a\) :/? 0 :/' xfer
 
 [ -z "$UB_LONG" ] || # it takes a minute
 node newer-taken join 's/\tif \(word && generation > f->generation\)\n\t\treturn 0;\n//' "join2 -s 1 -x 1"

@@ -21,8 +21,8 @@ pure_bins := $(addprefix $(pure_out)/,$(pure_tests))
 pure_c := kernel/schedule.c kernel/engine.c kernel/slots.c kernel/told.c
 
 # Whole nodes: files of the kernel over kshim.h, which stands for all its headers.
-pure_node_k := barrier group group_make shrink member join shm slice window attach
-pure_node_c := $(addprefix selftests/pure/explore_,node.c heirs.c windows.c join.c)
+pure_node_k := barrier group group_make shrink member join shm slice window attach xfer
+pure_node_c := $(addprefix selftests/pure/explore_,node.c xfer.c heirs.c windows.c join.c)
 pure_explore_c := $(filter-out $(pure_node_c),$(wildcard selftests/pure/explore*.c))
 pure_node_o := $(pure_node_k:%=$(pure_out)/node/%.o) \
 	$(patsubst selftests/pure/%.c,$(pure_out)/node/%.o,$(pure_node_c))
