@@ -17,6 +17,8 @@ user=$user,MULTIPLE_ASSIGNMENTS,BLOCK_COMMENT_STYLE,FUNCTION_ARGUMENTS
 user=$user,UNCOMMENTED_DEFINITION,STATIC_CONST_CHAR_ARRAY
 user=$user,SPLIT_STRING,MACRO_WITH_FLOW_CONTROL,VOLATILE,SPDX_LICENSE_TAG
 
+checkpatch=build/kernel-scripts/checkpatch.pl
+
 # complaints FOLDER OPTION...
 complaints()
 {
@@ -26,8 +28,8 @@ complaints()
 	[ -s "$tmp/files" ] || { echo "no C file in $folder/"; return; }
 	# kshim.h has the kernel's own types and macros, by their names.
 	# TRACE_EVENT has a layout of its own, in the kernel's tree too
-	xargs -P "$(nproc)" -n 4 perl build/kernel-scripts/checkpatch.pl \
-		--terse --quiet "$@" -f <"$tmp/files" 2>&1 |
+	xargs -P "$(nproc)" -I '{}' selftests/once '{}' $checkpatch .checkpatch.conf -- \
+		perl $checkpatch --terse --quiet "$@" -f '{}' <"$tmp/files" 2>&1 |
 		grep -v '^lib/include/bsp\.h:.*NEW_TYPEDEFS' |
 		grep -v '/kshim\.h:.*:\(NEW_TYPEDEFS\|COMPLEX_MACRO\|TRAILING_STATEMENTS\|MEMORY_BARRIER\|SPACING\):' |
 		grep -v '^total:\|/trace\.h:[0-9]*: CHECK:\(OPEN_ENDED_LINE\|PARENTHESIS_ALIGNMENT\):' |

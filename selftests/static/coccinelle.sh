@@ -54,6 +54,9 @@ planted()
 }
 
 .ci/kselftest-headers || exit 1
+# shellcheck disable=SC2046 # a list of words
+[ "${1-}" = --now ] || exec selftests/once $(c_files kernel) selftests/static $scripts \
+	"$(command -v spatch)" -- selftests/static/coccinelle.sh --now
 plan 2
 planted | verdict "planted faults are reported"
 # shellcheck disable=SC2046 # a list of words
