@@ -243,8 +243,8 @@ unit flag-wrong-half engine.c 's/(ub_flag_of\(&b->g, rd->from\[p\], b->me, rd->l
 unit straight-second-flag-late engine.c 's/(\t\tub_flag_set\(b->hop.*?\n)(.*?)(\t\taux = ub_aux_join)/$2$1$3/s'
 unit flag-line-each engine.c 's/rd->mutual/false/g'
 
-mutant no-second-scan slots 's/\t\tif \(seen != s.word\) \{.*?\n\t\t\}\n//s'
-mutant higher-not-emptied slots 's/\t\tif \(!empty_higher\(t, id, s.lowest\)\)\n\t\t\tcontinue;\n//'
+mutant no-second-scan slots 's/\t\tif \(seen != s.word\) \{.*?\n\t\t\}\n//s' slots-mixed
+mutant higher-not-emptied slots 's/\t\tif \(!empty_higher\(t, id, s.lowest\)\)\n\t\t\tcontinue;\n//' slots-mixed
 mutant highest-wins slots 's/ && s.lowest < 0\)/)/'
 mutant committed-not-seen slots 's/\t\tif \(UB_SLOT_STATE\(w\) == UB_SLOT_COMMITTED\) \{.*?\n\t\t\}\n//s'
 mutant free-before-zero slots 's/(\tub_clear\(ub_slot_pages.*?)(\tub_st\(&rec->word, with_state\(word, UB_SLOT_FREE\)\);\n)/$2$1/s'
