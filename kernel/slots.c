@@ -230,7 +230,8 @@ bool ub_slots_ending(const struct ub_slots *t, __u32 slot, __u64 word)
 		if (UB_WHO_GEN(who) == UB_SLOT_GEN(word) && (who & UB_WHO_LEFT))
 			return true;
 	}
-	return false;
+	/* Entries are emptied after the word has changed. */
+	return !still(rec, word);
 }
 
 /* Others than the own node do not write the entry: a second try succeeds. */

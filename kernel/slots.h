@@ -158,9 +158,9 @@ bool ub_slots_member(const struct ub_slots *t, __u32 slot, __u64 word,
 		     __u32 index, struct ub_slot_member *m);
 
 /**
- * ub_slots_ending() - has a member left the group already
+ * ub_slots_ending() - has a member left the group already, or is it gone
  *
- * Then it is on its way out, and whoever comes with the same id means another.
+ * Then whoever comes with the same id means another, and tries again.
  */
 bool ub_slots_ending(const struct ub_slots *t, __u32 slot, __u64 word);
 

@@ -34,6 +34,7 @@ slice_b="netlink group event life scribble two_nodes"
 
 # The kernel is some five times slower, and nobody is to be taken for dead for that.
 export UB_CALM_MS=${UB_CALM_MS:-20000} UB_DETECT_MS=${UB_DETECT_MS:-3000}
+export UB_VM_AT_ONCE=${UB_VM_AT_ONCE:-2}
 export UB_MODEL_N=${UB_MODEL_N:-200} UB_EVERY=${UB_EVERY:-20} UB_NETLINK_N=${UB_NETLINK_N:-3000}
 
 tmp=$(mktemp -d)

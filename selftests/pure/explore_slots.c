@@ -107,10 +107,9 @@ static int enter(int i, __u32 id, int n, int index, __u64 *word)
 			if (err == -EINVAL)
 				fail("member %d: form %llx stands", i,
 				     (long long)clash);
-			/* The entry of the own former life is not collected yet. */
-			if (err == -EEXIST && (UB_WHO_GEN(clash) != UB_SLOT_GEN(*word) ||
-					       !(clash & UB_WHO_LEFT)))
-				fail("member %d: its entry holds %llx", i,
+			/* That of the own former life, which is not collected yet. */
+			if (err == -EEXIST && !ub_slots_ending(&table, slot, *word))
+				fail("member %d: its entry holds %llx, for good", i,
 				     (long long)clash);
 		} else if (slot != -ENOSPC && slot != -EAGAIN) {
 			fail("claim: %d", slot);

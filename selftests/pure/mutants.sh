@@ -250,6 +250,7 @@ mutant committed-not-seen slots 's/\t\tif \(UB_SLOT_STATE\(w\) == UB_SLOT_COMMIT
 mutant free-before-zero slots 's/(\tub_clear\(ub_slot_pages.*?)(\tub_st\(&rec->word, with_state\(word, UB_SLOT_FREE\)\);\n)/$2$1/s'
 mutant no-look-after-freeing slots 's/\tif \(!all_gone\(t, slot, freeing, gone, ctx\)\) \{.*?\n\t\}\n//s'
 mutant join-not-looking slots 's/\tif \(!still\(rec, word\)\) \{\n\t\tub_cas\(&own->who, who, 0ULL\);.*?\n\t\}\n//s'
+mutant ending-not-looking slots 's/return !still\(rec, word\);/return false;/' slots2-again
 mutant same-generation slots 's/: UB_SLOT_GEN\(w\) \+ 1;/: UB_SLOT_GEN(w) ?: 1;/'
 mutant table-not-zeroed slots 's/\tub_clear\(rec->member[^\n]*\n/\tif (0) { }\n/; s/if \(UB_WHO_GEN\(old\) == gen \|\|/if ((old \& UB_WHO_USED) ||/'
 mutant pages-not-zeroed slots 's/\tub_clear\(ub_slot_pages[^\n]*\n//'

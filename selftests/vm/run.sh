@@ -10,15 +10,15 @@
 # nodes' documents are complete and without failure, and ubrig ends well: a
 # splat or panic in a guest's kernel fails it.
 #
-# Lines of one node run two at a time, as a guest keeps little more than one CPU
-# busy, and boots on one alone; those of more have the machine for themselves.
+# Lines of one node run three at a time, as a guest waits half its time; those of
+# more have the machine for themselves.
 # Results are printed in the order of the table.
 #
 # usage: run.sh [NAME...]	only these lines; without, those with a "+" only
 #				with UB_LONG=1
 #	UB_VM_RIG	more words for ubrig, UB_VM_WRAP a program that runs the
 #			programs, UB_VM_SLOW how many times as long they may take,
-#			UB_VM_AT_ONCE how many guests at a time (default 2)
+#			UB_VM_AT_ONCE how many guests at a time (default 3)
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -140,15 +140,18 @@ tell()
 # begin NUMBER NAME NODES...: as soon as there is room
 begin()
 {
-	while [ $busy -gt 0 ] && [ $((busy + $3)) -gt "${UB_VM_AT_ONCE:-2}" ]; do
+	local room=${UB_VM_AT_ONCE:-3} takes=1
+
+	[ "$3" = 1 ] || takes=$room
+	while [ $((busy + takes)) -gt "$room" ]; do
 		ended
 	done
 	set -m	# a group of processes, which can be ended as a whole
 	run "$@" >"$tmp/$1.said" &
 	set +m
-	job[$!]=$3
+	job[$!]=$takes
 	order+=($!)
-	busy=$((busy + $3))
+	busy=$((busy + takes))
 }
 
 TIMEFORMAT='%0R s, of CPUs %0U s and %0S s'
