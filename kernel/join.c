@@ -8,6 +8,9 @@
  *  - An incarnation is above all that any record held when it was claimed, so
  *    it rises for each node id even when records are reused for other ids. It
  *    never wraps, whatever the records hold.
+ *  - A node that stands still while it claims, for so long that its next life
+ *    takes the record over, changes nothing of it that others go by: incarnation
+ *    and generation are only raised, and the bell is told again by each tick.
  *  - A joiner waits only while records are up and none of them moves, or while
  *    one with its own id may be alive.
  */
@@ -250,10 +253,26 @@ static bool claim_clash(struct ub_fabric *f, u32 mine)
 	return false;
 }
 
+/* Raise a word of a record; false when it is there, or beyond, already. */
+static bool claim_raise(u64 *word, u64 to)
+{
+	u64 old = ub_ld(word);
+	int tries;
+
+	for (tries = 0; old < to && tries < UB_ATTACH_TRIES; tries++) {
+		u64 was = ub_cas(word, old, to);
+
+		if (was == old)
+			return true;
+		old = was;
+	}
+	return false;
+}
+
 static int attach_claim(struct ub_fabric *f, const struct ub_node_view *watched)
 {
 	u32 nonce = get_random_u32();
-	u64 old = 0, incarnation, w = UB_NODE_WORD(UB_NODE_CLAIMING, f->node, nonce);
+	u64 old = 0, bell, incarnation, w = UB_NODE_WORD(UB_NODE_CLAIMING, f->node, nonce);
 	struct ub_shm_node *rec;
 	int index;
 
@@ -281,9 +300,14 @@ static int attach_claim(struct ub_fabric *f, const struct ub_node_view *watched)
 	f->self = index;
 	/* Above its own as well: formatting forgets what records held. */
 	f->incarnation = max(incarnation, f->incarnation) + 1;
-	ub_st(&rec->incarnation, f->incarnation);
-	ub_st(&rec->generation, f->generation);
-	ub_st(&rec->bell, f->ops->bell ? f->ops->bell(f) : 0ULL);
+	bell = f->ops->bell ? f->ops->bell(f) : 0;
+	if (!claim_raise(&rec->incarnation, f->incarnation) ||
+	    (!claim_raise(&rec->generation, f->generation) &&
+	     ub_ld(&rec->generation) != f->generation)) {
+		ub_cas(&rec->word, w, 0ULL);
+		return -EAGAIN;
+	}
+	ub_st(&rec->bell, bell);
 	ub_st(&rec->reason, 0ULL);
 	ub_st(&rec->poke, 0ULL);
 	ub_st(&rec->memtype, (u64)f->memtype);

@@ -415,6 +415,9 @@ static void tick(struct ub_fabric *f)
 	ub_attach_tick(f);
 	f->peer[f->self].heartbeat++;
 	WRITE_ONCE(f->peer[f->self].seen, now);
+	/* A former life that goes on late may have stored its own. */
+	if (f->ops->bell && ub_ld(&rec->bell) != f->ops->bell(f))
+		ub_st(&rec->bell, f->ops->bell(f));
 	ub_st(&rec->heartbeat, f->peer[f->self].heartbeat);
 	if (f->ops->tell_node)
 		f->ops->tell_node(f);

@@ -45,6 +45,10 @@ pass loop   shrink N=4 FAULTS=1
 pass safety heirs N=3 FAULTS=1
 pass safety heirs N=4 FAULTS=2
 pass safety window CRASHES=1
+pass safety join N=2 TRIES=2 CRASHES=1
+pass safety join N=2 TRIES=2 CRASHES=1 AFTER
+pass safety join N=2 TRIES=2 CRASHES=1 SAME
+pass safety join N=2 TRIES=3 CRASHES=0 SAME
 pass safety flush N=2 EPOCHS=2 FAULTS=2
 pass safety flush N=3 EPOCHS=2 FAULTS=1
 pass safety flush N=3 EPOCHS=2 FAULTS=1 ONLY_CUTS
@@ -92,6 +96,9 @@ fail safety window CRASHES=0 BUG_EVEN
 fail safety window CRASHES=0 BUG_ONE_BEAT
 fail safety window CRASHES=1 BUG_LIFE_FORGETS
 fail safety window CRASHES=1 BUG_MOVE_LATE
+fail safety join N=2 TRIES=2 CRASHES=0 BUG_INIT_STORE
+fail safety join N=2 TRIES=2 CRASHES=1 SAME BUG_STORE
+fail safety join N=2 TRIES=2 CRASHES=0 SAME BUG_UP_STORE
 fail safety flush N=2 EPOCHS=1 FAULTS=1 BUG_TIE
 fail safety flush N=3 EPOCHS=2 FAULTS=1 BUG_USE_FLAGS
 fail safety flush N=3 EPOCHS=2 FAULTS=1 BUG_NO_POOL
@@ -115,6 +122,8 @@ pass safety group N=4 FAULTS=1 TIMEOUTS=1
 pass safety shrink N=5 FAULTS=2
 pass safety heirs N=5 FAULTS=2
 pass safety window CRASHES=1 ATTACHES=4
+pass safety join N=2 TRIES=3 CRASHES=1 SAME
+pass safety join N=3 TRIES=1 UPS=1 CRASHES=1 AFTER
 pass safety flush N=3 EPOCHS=1 FAULTS=2
 part bits   barrier N=4 EPOCHS=2 FAULTS=1
 '

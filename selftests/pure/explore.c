@@ -126,6 +126,8 @@ static const struct program programs[] = {
 	  .random = 2 },
 	{ "join-same", JOIN, .n = 2, .suspect = 1, .switches = 0, .crashes = 1,
 	  .random = 2 },
+	{ "join-slow", JOIN, .n = 2, .suspect = 1, .slow = true, .switches = 1,
+	  .crashes = 0, .random = 2 },
 	{ "heirs4", HEIRS, .n = 4, .switches = 0, .crashes = 1,
 	  .random = 2 },
 };

@@ -31,7 +31,7 @@ struct program {
 	int straight;		/* no value; bit (member + epoch) % 4: go straight */
 	int suspect;		/* member + 1 that is taken for dead though it lives */
 	bool xfer;		/* windows: put and get, instead of touching */
-	bool slow;		/* xfer: long from a check to its copy */
+	bool slow;		/* long from a check to its copy, from a claim to the rest */
 	int nslots, lives;
 	__u32 id[MAXN][2];	/* of the group of each member's each life */
 	int switches, crashes;	/* bounds of the exhaustive search */

@@ -41,6 +41,17 @@ static bool member(int l)
 	       ub_shm_node_rec(f, f->self)->word == f->word;
 }
 
+/* The record of a member is that of its life. */
+static void check_record(int l)
+{
+	const struct ub_fabric *f = life[l].f;
+	const struct ub_shm_node *rec = ub_shm_node_rec(life[l].f, f->self);
+
+	if (rec->incarnation != f->incarnation || rec->generation != f->generation)
+		fail("the record of life %d holds incarnation %llu, not %llu", l,
+		     rec->incarnation, f->incarnation);
+}
+
 /* It is up: of the same fabric as all others, with a record of its own. */
 static void check_up(int l, u32 node)
 {
@@ -54,6 +65,7 @@ static void check_up(int l, u32 node)
 	if (f->fabric_id[0] != fabric_id[0] || f->fabric_id[1] != fabric_id[1] ||
 	    f->key[0] != key[0] || f->key[1] != key[1])
 		fail("life %d is of another fabric", l);
+	check_record(l);
 	if (f->incarnation <= last_incarnation[node])
 		fail("node %u comes back with incarnation %llu, after %llu", node,
 		     f->incarnation, last_incarnation[node]);
@@ -139,6 +151,9 @@ void join_check(void)
 
 	if (!up && !crashes)
 		fail("no node is up");
+	for (i = 0; i < prog->n + 1; i++)
+		if (member(i))
+			check_record(i);
 	for (i = 0; i < prog->n + 1; i++)
 		for (j = 0; j < i; j++)
 			if (member(i) && member(j) &&

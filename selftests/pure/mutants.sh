@@ -282,6 +282,7 @@ node xfer-unchecked xfer 's/\? ub_win_check\(file->fabric, a\) :/? 0 :/' xfer
 node newer-taken join 's/\tif \(word && generation > f->generation\)\n\t\treturn 0;\n//' "join2 -s 1 -x 1"
 node claimer-waited-for join 's/\t\t\tif \(!w.up\)\n\t\t\t\tbreak;\n//' join1
 node own-id-taken join 's/word == watched \|\| state == UB_NODE_LEFT \? 3 : -EAGAIN/3/' "join-same -x 1 -s 0 -r 20000"
+node claim-stored join 's/!claim_raise\(&rec->incarnation, f->incarnation\)/({ ub_st(\&rec->incarnation, f->incarnation); 0; })/' join-slow
 node same-incarnation join 's/(f->incarnation = max\(incarnation, f->incarnation\)) \+ 1/$1/' join1
 
 echo "KTAP version 1"

@@ -8,4 +8,5 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 export T_RANKED=1
-exec selftests/each -t 300 "${@/#/build/selftests/t_}"
+[ -z "${UB_LONG-}" ] && seconds=300 || seconds=1400
+exec selftests/each -t $seconds "${@/#/build/selftests/t_}"
