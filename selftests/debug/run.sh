@@ -34,6 +34,8 @@ slice_b="netlink group event life scribble two_nodes"
 
 # The kernel is some five times slower, and nobody is to be taken for dead for that.
 export UB_CALM_MS=${UB_CALM_MS:-20000} UB_DETECT_MS=${UB_DETECT_MS:-3000}
+[ -z "${UB_LONG-}" ] || : "${UB_HOSTILE_SECONDS:=600}"
+export UB_HOSTILE_SECONDS=${UB_HOSTILE_SECONDS:-10}
 export UB_VM_AT_ONCE=${UB_VM_AT_ONCE:-2}
 export UB_MODEL_N=${UB_MODEL_N:-200} UB_EVERY=${UB_EVERY:-20} UB_NETLINK_N=${UB_NETLINK_N:-3000}
 
@@ -148,7 +150,7 @@ for part; do
 	vm)	mapfile -t names < <(lines)
 		rigs selftests/vm/run.sh "${names[@]}" ;;
 	plug)	rigs selftests/vm/plug.sh ;;
-	hostile) rigs selftests/vm/hostile.sh ;;
+	hostile) rigs selftests/vm/hostile.sh "$UB_HOSTILE_SECONDS" ;;
 	rdma)	rigs selftests/vm/rdma.sh windows ;;
 	*_test)	programs "$part" 1200 "${part%_test}"
 		result "$part" $? "$tmp/$part.out" ;;

@@ -7,8 +7,8 @@
  * memory is free, a world meets, and the kernel has not complained.
  *
  * usage: fuzz_test [--seed S] [--seconds N] [--threads N]; else UB_HOSTILE_SEED,
- * UB_HOSTILE_SECONDS (8, with UB_LONG 600). The seed is printed; a thread's calls follow from it,
- * as far as coverage does not change them.
+ * UB_HOSTILE_SECONDS (60, with UB_LONG 600). The seed is printed; a thread's calls
+ * follow from it, as far as coverage does not change them.
  */
 #define UB_NO_HARNESS
 #include <getopt.h>
@@ -414,7 +414,7 @@ int main(int argc, char **argv)
 	unsigned int seconds, threads = THREADS, i;
 	int c;
 
-	seconds = number_of("UB_HOSTILE_SECONDS", getenv("UB_LONG") ? 600 : 8);
+	seconds = number_of("UB_HOSTILE_SECONDS", getenv("UB_LONG") ? 600 : 60);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 's':

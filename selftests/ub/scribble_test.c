@@ -4,7 +4,7 @@
  * windows it attached. Its group may get any answer, in time. A group beside it,
  * on the same nodes, stays correct all the while, and nothing is left behind.
  *
- * UB_HOSTILE_SECONDS (5, with UB_LONG 600), UB_HOSTILE_SEED: the seed is printed.
+ * UB_HOSTILE_SECONDS (60, with UB_LONG 600), UB_HOSTILE_SEED: the seed is printed.
  */
 #include <stddef.h>
 #include "util.h"
@@ -227,7 +227,7 @@ FIXTURE_TEARDOWN(scribble)
 
 TEST_F_TIMEOUT(scribble, a_group_beside_stays_correct, 1200)
 {
-	unsigned int seconds = env_number("UB_HOSTILE_SECONDS", getenv("UB_LONG") ? 600 : 5), i;
+	unsigned int seconds = env_number("UB_HOSTILE_SECONDS", getenv("UB_LONG") ? 600 : 60), i;
 	struct member *m = self->m, h[SPOILT - 1] = { 0 };
 	struct storm *st = self->st;
 	struct beside b[NODES];

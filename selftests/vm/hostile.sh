@@ -5,13 +5,13 @@
 # rings without end: scribble on the host, hostile_test in the guests. Every call
 # ends in time, no kernel complains; formatted, the fabric works as before. KTAP.
 #
-# usage: hostile.sh [SECONDS [SEED [PART...]]]	45 (UB_LONG: 600), see scribble.c
+# usage: hostile.sh [SECONDS [SEED [PART...]]]	60 (UB_LONG: 600), see scribble.c
 #	UB_VM_RIG	more words for ubrig
 set -u
 # shellcheck source=rig.sh
 . "$(dirname "$(readlink -f "$0")")/rig.sh"
 
-seconds=${1:-$([ -n "${UB_LONG-}" ] && echo 600 || echo 45)}
+seconds=${1:-$([ -n "${UB_LONG-}" ] && echo 600 || echo 60)}
 seed=${2:-$(date +%s)}
 parts=("${@:3}")
 victim=$top/build/selftests/ub/hostile_test
