@@ -81,7 +81,8 @@ once_says()
 	local text=$1 status=$2
 	shift 2
 	expect "$status" env UB_CACHE="$tmp/cache" UB_ONCE= UB_LONG= "$@" selftests/once "$tmp/in" -- "$tmp/counts" "$tmp"
-	[ "$(cat "$tmp/out")" = "$text" ] || { echo "not '$text':"; cat "$tmp/out"; return 1; }
+	[ "$(cat "$tmp/out")" = "KTAP version 1
+$text" ] || { echo "not '$text':"; cat "$tmp/out"; return 1; }
 }
 
 once()
@@ -90,6 +91,7 @@ once()
 
 	cat >"$tmp/counts" <<-'END'
 	#!/bin/sh
+	echo "KTAP version 1"
 	echo x >>"$1/runs"
 	wc -l <"$1/runs"
 	grep -q good "$1"/in/*
@@ -98,10 +100,10 @@ once()
 	mkdir "$tmp/in"
 	echo bad >"$tmp/in/a"
 	once_says 1 1 && once_says 2 1 && echo good >"$tmp/in/a" &&
-		once_says 3 0 && once_says "3
-$before" 0 && once_says 4 0 UB_ONCE=no && once_says 5 0 UB_LONG=1 &&
-		: >"$tmp/in/b" && once_says 6 0 && rm "$tmp/in/b" && once_says "3
-$before" 0
+		once_says 3 0 && once_says "$before
+3" 0 && once_says 4 0 UB_ONCE=no && once_says 5 0 UB_LONG=1 &&
+		: >"$tmp/in/b" && once_says 6 0 && rm "$tmp/in/b" && once_says "$before
+3" 0
 }
 
 ktap_plan 5
