@@ -166,6 +166,7 @@ static int ub_release(struct inode *inode, struct file *filp)
 	lane_end(file, UB_REASON_LEFT);
 	ub_group_release(file);
 	ub_win_release(file);
+	ub_quiet_release(file);
 	xa_destroy(&file->groups);
 	ida_free(&f->lanes, file->lane);
 	mmdrop(file->mm);
@@ -203,7 +204,7 @@ static long cmd_info(struct ub_file *file, union ub_ucmd *u, void __user *uarg)
 	i->out_layout = UB_LAYOUT_VERSION;
 	i->out_caps = UB_CAP_GROUP_PAGES;
 	if (!f->copied)
-		i->out_caps |= UB_CAP_COHERENT | UB_CAP_USER_BARRIER;
+		i->out_caps |= UB_CAP_COHERENT | UB_CAP_USER_BARRIER | UB_CAP_QUIET;
 	if (f->ops->ring)
 		i->out_caps |= UB_CAP_DOORBELL;
 	if (ub_test_hooks)

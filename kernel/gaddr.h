@@ -4,7 +4,8 @@
  *
  * The first 64 KiB of each node are never given out, so a small number is
  * never a valid address. Offsets with bit 42 set name group pages, not
- * window memory.
+ * window memory; with bit 41, too, the window memory below that, for mmap()
+ * only: quiet.
  */
 #ifndef UB_GADDR_H
 #define UB_GADDR_H
@@ -20,6 +21,7 @@
 #define UB_GVA_OFF_MASK		((1ULL << UB_GVA_OFF_BITS) - 1)
 #define UB_GVA_NODE_MAX		((1U << 20) - 1)
 #define UB_GVA_GROUPS		(1ULL << 42)	/* offsets from here: groups */
+#define UB_GVA_QUIET		(UB_GVA_GROUPS | 1ULL << 41)
 #define UB_GVA_GROUP_SHIFT	24		/* room for one group's pages */
 #define UB_GVA_ALIGN		(64ULL << 10)	/* of windows */
 #define UB_GVA_FIRST		(64ULL << 10)
@@ -49,6 +51,22 @@ static inline __u64 ub_gva_group(__u32 node, __u32 slot)
 static inline bool ub_gva_is_group(__u64 gva)
 {
 	return ub_gva_off(gva) & UB_GVA_GROUPS;
+}
+
+/* Offset to mmap() for a quiet mapping; of offset 0: the number of blank pages. */
+static inline __u64 ub_gva_quiet(__u64 gva)
+{
+	return gva | UB_GVA_QUIET;
+}
+
+static inline bool ub_gva_is_quiet(__u64 gva)
+{
+	return (ub_gva_off(gva) & UB_GVA_QUIET) == UB_GVA_QUIET;
+}
+
+static inline __u64 ub_gva_loud(__u64 gva)
+{
+	return gva & ~UB_GVA_QUIET;
 }
 
 /*

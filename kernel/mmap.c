@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mmap() of windows and of group pages, faults, revocation.
+ * mmap() of windows and of group pages, faults, revocation. Quiet mappings: quiet.c.
  *
  * Invariants:
  *  - The file offset is the global address. Pages are found at each fault by
@@ -90,7 +90,14 @@ void ub_mmap_end(struct ub_file *file)
 	up_read(&file->fabric->state_sem);
 }
 
-static vm_fault_t ub_fault(struct vm_fault *vmf)
+/**
+ * ub_mmap_fault() - map the page behind an address
+ * @vmf: the fault
+ *
+ * Context: mmap_lock is held.
+ * Return: as a fault handler.
+ */
+vm_fault_t ub_mmap_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct ub_file *file = vma->vm_file->private_data;
@@ -130,7 +137,7 @@ int ub_mremap(struct vm_area_struct *vma)
 }
 
 static const struct vm_operations_struct ub_vm_ops = {
-	.fault	= ub_fault,
+	.fault	= ub_mmap_fault,
 	.mremap	= ub_mremap,
 };
 
@@ -183,6 +190,7 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 	u64 gva = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	u64 len = vma->vm_end - vma->vm_start;
 	u32 rights = UB_WIN_RIGHTS;
+	bool quiet = ub_gva_is_quiet(gva);
 	int err;
 
 	if (task_tgid(current) != file->owner || current->mm != file->mm)
@@ -191,6 +199,11 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
+	if (quiet) {
+		err = ub_quiet_mmap(file, vma, &gva);
+		if (err)
+			return err;
+	}
 	/* mmap_lock is held: a test hook must not make the process wait here */
 	err = ub_fabric_enter_now(f);
 	if (err)
@@ -199,18 +212,20 @@ int ub_mmap(struct file *filp, struct vm_area_struct *vma)
 		err = -ESHUTDOWN;
 	else if (ub_gva_is_group(gva))
 		err = mmap_group(file, gva, len);
-	else
+	else if (gva || !quiet)
 		err = mmap_window(file, gva, len, vma->vm_flags & VM_WRITE,
 				  &rights);
 	ub_fabric_exit(f);
 	if (err)
 		return err;
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
-	if (ub_gva_is_group(gva))
+	if (quiet || ub_gva_is_group(gva))
 		vm_flags_set(vma, VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	if (!(rights & UB_WIN_WRITE))
 		vm_flags_clear(vma, VM_MAYWRITE);
+	if (quiet)
+		return 0;
 	vma->vm_ops = f->copied && ub_gva_node(gva) != f->node ?
 		      &ub_copied_vm_ops : &ub_vm_ops;
 	return 0;
@@ -303,7 +318,7 @@ int ub_mmap_memtype(unsigned long addr)
 
 	mmap_read_lock(current->mm);
 	vma = vma_lookup(current->mm, addr);
-	if (vma && (vma->vm_ops == &ub_vm_ops ||
+	if (vma && (vma->vm_ops == &ub_vm_ops || vma->vm_ops == &ub_quiet_vm_ops ||
 		    vma->vm_ops == &ub_copied_vm_ops))
 		err = ub_user_pgprot(vma, addr & PAGE_MASK, &prot);
 	mmap_read_unlock(current->mm);

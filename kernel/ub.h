@@ -285,6 +285,8 @@ struct ub_fabric {
  * @ahead_next: read-ahead of copied windows: page after the last that was read
  * @ahead_mark: page whose touch sets off the next run
  * @ahead_pages: of the last run
+ * @blank: page of quiet mappings, or NULL; set once, under @lock
+ * @blanks: page with the number of times that it was mapped
  * @fabric_node: in ub_fabric.files
  * @event_lock: for the ring of events
  * @event_wq: readers
@@ -310,6 +312,8 @@ struct ub_file {
 	unsigned long ahead_next;
 	unsigned long ahead_mark;
 	u32 ahead_pages;
+	void *blank;
+	atomic64_t *blanks;
 	struct list_head fabric_node;
 
 	spinlock_t event_lock;		/* of the ring */
@@ -425,6 +429,12 @@ void ub_mmap_revoke(struct ub_fabric *f, u64 gva, u64 len);
 void ub_mmap_revoke_all(struct ub_fabric *f);
 enum ub_memtype ub_kernel_memtype(void *mem);
 int ub_mmap_memtype(unsigned long addr);
+vm_fault_t ub_mmap_fault(struct vm_fault *vmf);
+
+/* ---- quiet.c ---- */
+extern const struct vm_operations_struct ub_quiet_vm_ops;
+int ub_quiet_mmap(struct ub_file *file, struct vm_area_struct *vma, u64 *gva);
+void ub_quiet_release(struct ub_file *file);
 
 /* ---- xfer.c ---- */
 long ub_xfer(struct ub_file *file, struct ub_xfer *arg);

@@ -79,6 +79,7 @@ static int dev_open(struct ub_ctx *ctx, const struct ub_opts *o)
 		free(d);
 		return err;
 	}
+	ub_quiet_open(d);
 	ctx->own_node = d->info.out_node;
 	ctx->priv = d;
 	return 0;
@@ -88,7 +89,9 @@ static void dev_close(struct ub_ctx *ctx, bool forked)
 {
 	struct ub_dev *d = ctx->priv;
 
-	(void)forked;		/* the lane is its owner's: closing is no leaving */
+	/* The lane is its owner's: closing is no leaving, and a child has no mapping. */
+	if (!forked)
+		ub_quiet_close(d);
 	close(d->fd);
 	free(d);
 }

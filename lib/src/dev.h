@@ -10,11 +10,23 @@
  * @fd: the open device: this rank's lane
  * @path: of it
  * @info: what it said of itself
+ * @blanks: number of blank pages that quiet mappings met, or NULL: none can be made
  */
 struct ub_dev {
 	int fd;
 	const char *path;
 	struct ub_info info;
+	const uint64_t *blanks;
+};
+
+/**
+ * struct ub_quiet - a member's part of a window, mapped quietly
+ * @at: there, or NULL
+ * @seen: the number of blank pages that none in here can be among
+ */
+struct ub_quiet {
+	char *at;
+	uint64_t seen;
 };
 
 static inline struct ub_dev *ub_dev_of(const struct ub_scope *s)
@@ -42,6 +54,15 @@ int ub_dev_win_move(struct ub_win *w);
 int ub_dev_win_again(struct ub_win *w, uint32_t rank, const void *mail);
 void ub_dev_win_free(struct ub_win *w, bool used);
 uint64_t ub_dev_win_room(struct ub_ctx *ctx);
+
+/* ---- dev_quiet.c ---- */
+void ub_quiet_open(struct ub_dev *d);
+void ub_quiet_close(struct ub_dev *d);
+/** ub_quiet_map() - map the part of @rank, or its next form; it may stay unmapped */
+void ub_quiet_map(struct ub_win *w, uint32_t rank);
+/** ub_quiet_again() - it stands, though a page somewhere was blank */
+void ub_quiet_again(struct ub_win *w, uint32_t rank);
+void ub_quiet_unmap(struct ub_win *w);
 
 /* ---- dev_cpus.c ---- */
 /** ub_dev_show_cpus() - tell the members of a world which CPUs this one may use */

@@ -117,6 +117,7 @@ int ub_dev_win_attach(struct ub_win *w, uint32_t rank, const void *mail)
 			       "%s: cannot map the window of rank %u (node %u): %s",
 			       s->level_name, rank, s->node[rank],
 			       strerror(errno));
+	ub_quiet_map(w, rank);
 	return 0;
 }
 
@@ -142,11 +143,15 @@ int ub_dev_win_move(struct ub_win *w)
 int ub_dev_win_again(struct ub_win *w, uint32_t rank, const void *mail)
 {
 	struct dev_desc m;
+	int err;
 
 	memcpy(&m, mail, sizeof(m));
 	if (m.desc.gva != w->handle[rank])
 		return ub_fail(-EPROTO, "rank %u moved its window to another address", rank);
-	return attach_by(w, rank, &m);
+	err = attach_by(w, rank, &m);
+	if (!err)
+		ub_quiet_again(w, rank);
+	return err;
 }
 
 void ub_dev_win_free(struct ub_win *w, bool used)
@@ -154,6 +159,7 @@ void ub_dev_win_free(struct ub_win *w, bool used)
 	struct ub_dev *d = ub_dev_of(w->scope);
 	uint32_t me = w->scope->rank, i;
 
+	ub_quiet_unmap(w);
 	for (i = 0; i < w->scope->n; i++) {
 		struct ub_win_detach a = { .size = sizeof(a), .gva = w->handle[i] };
 

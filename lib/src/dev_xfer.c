@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * put, get and atomics on the device: by the kernel.
+ * put, get and atomics on the device.
  *
- * A window is mapped, but the library does not touch a peer's memory through
- * the mapping on its own account: when the peer dies that is SIGBUS, and the
- * library installs no handler. The kernel answers with an error instead.
+ * A window is mapped for the program, but the library does not touch a peer's memory
+ * through that mapping on its own account: when the peer dies that is SIGBUS, and the
+ * library installs no handler. It copies through a quiet one (dev_quiet.c); where
+ * there is none, or it met a blank page, the kernel copies, and answers with an error
+ * when the memory is gone. Atomics are the kernel's, which has a bound for each.
  */
 #include "internal.h"
 #include "backend.h"
@@ -38,24 +40,60 @@ static int xfer(struct ub_win *w, uint32_t rank, size_t off,
 	return err;
 }
 
+/* The number after a copy: has no page of the mapping been blank? */
+static inline bool met_none(const struct ub_win *w, uint32_t rank)
+{
+	return likely(ub_ld(ub_dev_of(w->scope)->blanks) == w->quiet[rank].seen);
+}
+
+static inline char *quiet(const struct ub_win *w, uint32_t rank)
+{
+	return w->quiet ? w->quiet[rank].at : NULL;
+}
+
+/* By the kernel. What a blank page took, or gave, is of no account. */
+static int __attribute__((noinline))
+copy_by_kernel(struct ub_win *w, uint32_t rank, size_t off, struct ub_xfer_op_desc *op)
+{
+	int err = xfer(w, rank, off, op);
+
+	if (!err)
+		ub_quiet_again(w, rank);
+	return err;
+}
+
 int ub_dev_put(struct ub_win *w, uint32_t rank, size_t off, const void *src,
 	       size_t len)
 {
-	struct ub_xfer_op_desc op = {
+	struct ub_xfer_op_desc op;
+	char *at = quiet(w, rank);
+
+	if (likely(at)) {
+		ub_copy(at + off, src, len);
+		if (met_none(w, rank))
+			return 0;
+	}
+	op = (struct ub_xfer_op_desc){
 		.op = UB_XFER_PUT, .addr = (uintptr_t)src, .length = len,
 	};
-
-	return xfer(w, rank, off, &op);
+	return copy_by_kernel(w, rank, off, &op);
 }
 
 int ub_dev_get(struct ub_win *w, uint32_t rank, size_t off, void *dst,
 	       size_t len)
 {
-	struct ub_xfer_op_desc op = {
+	struct ub_xfer_op_desc op;
+	char *at = quiet(w, rank);
+
+	if (likely(at)) {
+		ub_copy(dst, at + off, len);
+		if (met_none(w, rank))
+			return 0;
+	}
+	op = (struct ub_xfer_op_desc){
 		.op = UB_XFER_GET, .addr = (uintptr_t)dst, .length = len,
 	};
-
-	return xfer(w, rank, off, &op);
+	return copy_by_kernel(w, rank, off, &op);
 }
 
 int ub_dev_atomic(struct ub_win *w, uint32_t rank, size_t off, int width,

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "libub.h"
 #include "engine.h"
 #include "clock.h"
@@ -202,6 +203,8 @@ struct ub_scope {
 	uint64_t look;
 };
 
+struct ub_quiet;
+
 enum ub_win_stage {
 	UB_WIN_TELL,	/* all tell of their parts */
 	UB_WIN_AGREE,	/* whether all could attach them */
@@ -214,6 +217,7 @@ enum ub_win_stage {
  * @peer: each member's memory, mapped; NULL when its size is 0
  * @size: of each member
  * @handle: of each member, the back end's
+ * @quiet: dev: of each member, mappings for copies of the library's own, or NULL
  * @own: dev: struct ub_win_create of the own window, or NULL
  * @inner: the library's own, gone with the scope
  * @mirror: what outlives its members, or NULL: mirror.c
@@ -226,6 +230,7 @@ struct ub_win {
 	char **peer;
 	uint64_t *size;
 	uint64_t *handle;
+	struct ub_quiet *quiet;
 	void *own;
 	bool inner;
 	struct ub_mirror *mirror;
@@ -349,6 +354,15 @@ int ub_late_error(struct ub_scope *s, uint64_t heard_ns);
 #define UB_CPU_WORDS	16
 /** ub_cpus() - CPUs that this thread may use, at least 1, and their mask */
 int ub_cpus(uint64_t mask[UB_CPU_WORDS]);
+
+/* A word is moved by one store, not by a call of memcpy(). */
+static inline void ub_copy(void *to, const void *from, size_t len)
+{
+	if (len == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t));
+	else
+		memcpy(to, from, len);
+}
 
 /* ---- stats.c ---- */
 static inline void ub_add(uint64_t *p, uint64_t v)

@@ -65,15 +65,6 @@ static int __attribute__((cold)) gone(const struct ub_win *w, int rank, int err,
 	return ub_fail(err, "%s() on rank %d: %s", call, rank, strerror(-err));
 }
 
-/* A word is moved by one store, not by a call of memcpy(). */
-static inline void copy(void *to, const void *from, size_t len)
-{
-	if (len == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t));
-	else
-		memcpy(to, from, len);
-}
-
 static inline int win_write(struct ub_win *w, uint32_t rank, size_t off,
 			    const void *src, size_t len)
 {
@@ -81,7 +72,7 @@ static inline int win_write(struct ub_win *w, uint32_t rank, size_t off,
 
 	if (be->put && rank != w->scope->rank)
 		return be->put(w, rank, off, src, len);
-	copy(w->peer[rank] + off, src, len);
+	ub_copy(w->peer[rank] + off, src, len);
 	return 0;
 }
 
@@ -92,7 +83,7 @@ static inline int win_read(struct ub_win *w, uint32_t rank, size_t off, void *ds
 
 	if (be->get && rank != w->scope->rank)
 		return be->get(w, rank, off, dst, len);
-	copy(dst, w->peer[rank] + off, len);
+	ub_copy(dst, w->peer[rank] + off, len);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ typedef int64_t loff_t;
 typedef unsigned int gfp_t;
 typedef s64 ktime_t;
 typedef unsigned int __poll_t;
+typedef unsigned int vm_fault_t;
 
 #include "ub_shared.h"
 void shim_clear(void *p, size_t n);
@@ -95,6 +96,7 @@ struct genl_info;
 struct mm_struct;
 struct file;
 struct vm_area_struct;
+struct vm_fault;
 struct poll_table_struct;
 struct shrinker;
 struct pid;

@@ -219,6 +219,10 @@ TEST_F(copied, says_so)
 	EXPECT_NE(i.out_caps & UB_CAP_GROUP_PAGES, 0);
 	gc.flags |= UB_GROUP_USER_DRIVER;
 	EXPECT_EQ(call(self->r.m[0].fd, UB_IOC_GROUP_CREATE, &gc), -EOPNOTSUPP);
+	EXPECT_EQ(i.out_caps & UB_CAP_QUIET, 0);
+	EXPECT_EQ(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->r.m[0].fd, UB_MMAP_QUIET),
+		  MAP_FAILED);
+	EXPECT_EQ(errno, EOPNOTSUPP);
 }
 
 /* One lane's stores, puts, gets and atomics on the same bytes, in order. */

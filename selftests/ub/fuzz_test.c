@@ -105,6 +105,7 @@ static void make(struct fuzzer *z, struct call *c)
 	default:
 		c->nr = rnd(z);
 		c->p[0] = rnd(z) % 4 ? gva(z) & ~(PAGE - 1) : 1ULL << 42 | (rnd(z) % 64) << 22;
+		c->p[0] |= rnd(z) % 4 ? 0 : UB_MMAP_QUIET;
 		c->p[1] = rnd(z) % 8 ? PAGE * (1 + rnd(z) % 40) : number(z) % (1 << 24);
 		c->p[2] = rnd(z) % 8;
 		c->p[3] = rnd(z) % 8 ? MAP_SHARED : MAP_PRIVATE;

@@ -17,7 +17,7 @@
 dir=$(cd "$(dirname "$0")" && pwd)
 tests=${UB_TESTS:-$dir}
 [ -x "$tests/uapi_test" ] || tests=$dir/../../build/selftests/ub
-all="uapi netlink control debug window mmap xfer group absent barrier errors made fail event life storm two_nodes model"
+all="uapi netlink control debug window mmap quiet xfer group absent barrier errors made fail event life storm two_nodes model"
 splat='WARNING:|BUG:|Oops|general protection|rcu.*(stall|detected)'
 splat="$splat|INFO: (task|possible|rcu|trying)|possible (recursive|circular|irq)"
 splat="$splat|KASAN|UBSAN|KCSAN|refcount_t:|suspicious RCU|Call Trace"

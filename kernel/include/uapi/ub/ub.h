@@ -16,6 +16,9 @@
  * EOWNERDEAD, EPERM, ESHUTDOWN as below; EOVERFLOW past the end. read() and poll():
  * struct ub_event, whole records. Errors: EINVAL not one fits, EAGAIN, EINTR, EFAULT,
  * EPERM; ESHUTDOWN when all has been read.
+ * mmap(fd, gva | UB_MMAP_QUIET), gva below 1 << 41 of its node: where the window ended a
+ * touch meets a page that is this file's own, no SIGBUS; the __u64 that can be read at
+ * UB_MMAP_QUIET itself has risen before. Errors as above; EOPNOTSUPP, ENOMEM.
  *
  * Errors that any ioctl may return
  * --------------------------------
@@ -23,10 +26,8 @@
  *	E2BIG		size above a page, or bytes set beyond what is known
  *	EINVAL		size too small, unknown flag, reserved field set, wrong value
  *	EFAULT		a pointer does not lead to memory
- *	EPERM		the caller is not the process that opened the file, or
- *			has executed another program since (not of INFO)
- *	ESHUTDOWN	this node was fenced, has joined anew since the file was
- *			opened, or the fabric is going down (not of INFO)
+ *	EPERM		not the process, and program, that opened the file (not of INFO)
+ *	ESHUTDOWN	node fenced, or joined anew since then, or fabric going (not of INFO)
  *	EINTR		killed
  *
  * Errors of several calls, which name them; each tells its others
@@ -91,6 +92,9 @@ enum ub_reason {
 #define UB_CAP_TEST		(1ULL << 2)	/* UB_IOC_TEST is there */
 #define UB_CAP_USER_BARRIER	(1ULL << 3)	/* a library may drive group pages */
 #define UB_CAP_GROUP_PAGES	(1ULL << 4)	/* group pages can be mapped */
+#define UB_CAP_QUIET		(1ULL << 5)	/* windows can be mapped quietly */
+
+#define UB_MMAP_QUIET		(3ULL << 41)
 
 /* How the fabric's memory is mapped, in user space and kernel alike. */
 enum ub_memtype { UB_MEMTYPE_UNKNOWN, UB_MEMTYPE_WB, UB_MEMTYPE_UC };
@@ -172,9 +176,8 @@ struct ub_win_desc {
  * @out_token: the secret that attaching needs
  *
  * The creator is attached with all of @rights. The window goes with its file.
- * Errors: ENOSPC the slice has no run of that length, or no window id is left;
- * EINVAL length 0, no rights or unknown ones; EOVERFLOW a length that no slice
- * can hold; ENOMEM.
+ * Errors: ENOSPC the slice has no run of that length, or no id is left; EINVAL length 0,
+ * no rights or unknown ones; EOVERFLOW a length that no slice can hold; ENOMEM.
  */
 struct ub_win_create {
 	__u32 size;
@@ -224,10 +227,9 @@ struct ub_win_id {
  * @reserved: zero
  *
  * Afterwards mmap() and UB_IOC_XFER on this file reach the window.
- * Errors: EACCES wrong token or rights, ESTALE another generation or
- * incarnation, EOWNERDEAD the home is dead, ENOENT no such window, node or
- * fabric, EEXIST already attached by this file, EINVAL no rights or unknown
- * ones, ENOMEM.
+ * Errors: EACCES wrong token or rights, ESTALE another generation or incarnation,
+ * EOWNERDEAD the home is dead, ENOENT no such window, node or fabric, EEXIST already
+ * attached by this file, EINVAL no rights or unknown ones, ENOMEM.
  */
 struct ub_win_attach {
 	__u32 size;
@@ -339,9 +341,8 @@ struct ub_shape {
  * whose node ids differ in bits that @shape has not; ENOSPC no slot, ENOMEM;
  * ETIMEDOUT a former group of @key was not gone by then, or words are spoilt;
  * ESTALE the others had given this member up; EOPNOTSUPP BASE without test hooks,
- * USER_DRIVER without UB_CAP_USER_BARRIER.
- * With UB_GROUP_ABSENT, of a launcher for a process that ended, this member of a world
- * is lost at once (UB_REASON_EXIT); EEXIST: it has been there. 0 comes without a wait,
+ * USER_DRIVER without UB_CAP_USER_BARRIER. With UB_GROUP_ABSENT, of a launcher, this member
+ * of a world is lost at once (UB_REASON_EXIT); EEXIST: it has been there. 0 comes at once,
  * with @out_group, which keeps the others told until it is destroyed.
  * With EOWNERDEAD @out_group is valid: it may be shrunk and must be destroyed;
  * with any other error the member has left.
@@ -552,9 +553,8 @@ struct ub_xfer {
  * FENCE: all this file's earlier stores, puts and atomics are placed at their
  * homes when it returns; @gva and @length are 0. SYNC: what was stored in the range
  * is there, what is loaded next is read there; coherent windows are only checked.
- * Errors: EINVAL (FENCE) not 0, (SYNC) no range of window addresses; of SYNC:
- * ENOENT no attachment there, ESTALE, EOWNERDEAD it has ended, EOVERFLOW past
- * the end of the window.
+ * Errors: EINVAL (FENCE) not 0, (SYNC) no range of window addresses; of SYNC: ENOENT no
+ * attachment there, ESTALE, EOWNERDEAD it has ended, EOVERFLOW past the window's end.
  */
 struct ub_range {
 	__u32 size;
