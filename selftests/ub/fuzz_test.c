@@ -344,16 +344,21 @@ static void *fuzz(void *arg)
  */
 static void weather(void)
 {
-	int node, fd;
+	int node, fd[NODES];
 
+	/* Closing one, too, waits for a node that stands still. */
+	for (node = 0; node < NODES; node++)
+		fd[node] = open_node(node);
 	while (__atomic_load_n(&running, __ATOMIC_RELAXED)) {
 		for (node = 0; node < NODES; node++) {
-			fd = open_node(node);
-			test_op(fd, UB_TEST_RESUME, 0, 0, NULL);
-			test_op(fd, UB_TEST_REJOIN, 0, 0, NULL);
-			close(fd);
+			test_op(fd[node], UB_TEST_RESUME, 0, 0, NULL);
+			test_op(fd[node], UB_TEST_REJOIN, 0, 0, NULL);
 		}
 		sleep_ms(200);
+	}
+	for (node = 0; node < NODES; node++) {
+		test_op(fd[node], UB_TEST_RESUME, 0, 0, NULL);
+		close(fd[node]);
 	}
 }
 
