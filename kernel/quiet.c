@@ -47,7 +47,7 @@ void ub_quiet_release(struct ub_file *file)
 
 static vm_fault_t map_own(struct vm_fault *vmf, void *page)
 {
-	return vmf_insert_pfn(vmf->vma, vmf->address, virt_to_phys(page) >> PAGE_SHIFT);
+	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(virt_to_page(page)));
 }
 
 static vm_fault_t quiet_fault(struct vm_fault *vmf)
@@ -57,7 +57,9 @@ static vm_fault_t quiet_fault(struct vm_fault *vmf)
 
 	if (ret != VM_FAULT_SIGBUS)
 		return ret;
-	atomic64_inc_return(file->blanks);
+	mutex_lock(&file->lock);
+	WRITE_ONCE(*file->blanks, *file->blanks + 1);
+	mutex_unlock(&file->lock);
 	return map_own(vmf, file->blank);
 }
 

@@ -286,7 +286,7 @@ struct ub_fabric {
  * @ahead_mark: page whose touch sets off the next run
  * @ahead_pages: of the last run
  * @blank: page of quiet mappings, or NULL; set once, under @lock
- * @blanks: page with the number of times that it was mapped
+ * @blanks: page with the number of times that it was mapped, which rises under @lock
  * @fabric_node: in ub_fabric.files
  * @event_lock: for the ring of events
  * @event_wq: readers
@@ -313,7 +313,7 @@ struct ub_file {
 	unsigned long ahead_mark;
 	u32 ahead_pages;
 	void *blank;
-	atomic64_t *blanks;
+	u64 *blanks;
 	struct list_head fabric_node;
 
 	spinlock_t event_lock;		/* of the ring */

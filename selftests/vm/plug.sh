@@ -89,11 +89,13 @@ t_the_other_node_goes_on()
 	plugged 0
 }
 
-# While the guest opens files of the host, which QEMU then has open.
+# In check-long while the guest opens files of the host, which QEMU (7.2, without KVM) then
+# has open: on a busy machine it may still take one for an eventfd that is gone, and die.
 t_quickly_out_and_in()
 {
-	local i
-	start --timeout 150 --tag-output 0 -- sh -c 'while read line <"$1"; do :; done' sh "$top/README"
+	local i busy='while sleep 0.2; do :; done'
+	[ -z "${UB_LONG-}" ] || busy='while read line <"$1"; do :; done'
+	start --timeout 150 --tag-output 0 -- sh -c "$busy" sh "$top/README"
 	# A guest that has not found a device yet may eject the next one twice.
 	for i in 1 2 3 4; do
 		u unplug 0 0 && u plug 0 0 && until_true there 0 &&
