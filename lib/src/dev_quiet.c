@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Device back end: puts by the CPU. Each part of a window is mapped once
+ * Device back end: puts and gets by the CPU. Each part of a window is mapped once
  * more, quietly: where it ended a copy meets a page that is nobody's, and a number
  * that the kernel has raised before. Then a call tells what became of it.
  *

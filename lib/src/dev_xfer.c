@@ -4,10 +4,9 @@
  *
  * A window is mapped for the program, but the library does not touch a peer's memory
  * through that mapping on its own account: when the peer dies that is SIGBUS, and the
- * library installs no handler. It puts through a quiet one (dev_quiet.c); where there
- * is none, or it met a blank page, the kernel copies, and answers with an error when
- * the memory is gone. Atomics are the kernel's, which has a bound for each, and so are
- * gets: collectives took five times as long by gets through the mapping.
+ * library installs no handler. It copies through a quiet one (dev_quiet.c); where
+ * there is none, or it met a blank page, the kernel copies, and answers with an error
+ * when the memory is gone. Atomics are the kernel's, which has a bound for each.
  */
 #include "internal.h"
 #include "backend.h"
@@ -83,11 +82,18 @@ int ub_dev_put(struct ub_win *w, uint32_t rank, size_t off, const void *src,
 int ub_dev_get(struct ub_win *w, uint32_t rank, size_t off, void *dst,
 	       size_t len)
 {
-	struct ub_xfer_op_desc op = {
+	struct ub_xfer_op_desc op;
+	char *at = quiet(w, rank);
+
+	if (likely(at)) {
+		ub_copy(dst, at + off, len);
+		if (met_none(w, rank))
+			return 0;
+	}
+	op = (struct ub_xfer_op_desc){
 		.op = UB_XFER_GET, .addr = (uintptr_t)dst, .length = len,
 	};
-
-	return xfer(w, rank, off, &op);
+	return copy_by_kernel(w, rank, off, &op);
 }
 
 int ub_dev_atomic(struct ub_win *w, uint32_t rank, size_t off, int width,
