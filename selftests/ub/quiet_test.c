@@ -18,11 +18,6 @@ FIXTURE(quiet) {
 	__u64 *blanks;		/* its number */
 };
 
-static void *quiet_map(int fd, __u64 gva, size_t len, int prot)
-{
-	return mmap(NULL, len, prot, MAP_SHARED, fd, (off_t)(gva | UB_MMAP_QUIET));
-}
-
 FIXTURE_SETUP(quiet)
 {
 	ASSERT_EQ(heal(), 0);
@@ -35,8 +30,8 @@ FIXTURE_SETUP(quiet)
 	ASSERT_EQ(win_attach(self->peer, &self->w, RW), 0);
 	self->gva = self->w.out_desc.gva;
 	self->h = win_map(self->home, self->gva, LEN, PROT_READ | PROT_WRITE);
-	self->q = quiet_map(self->peer, self->gva, LEN, PROT_READ | PROT_WRITE);
-	self->blanks = quiet_map(self->peer, 0, PAGE, PROT_READ);
+	self->q = win_map(self->peer, self->gva | UB_MMAP_QUIET, LEN, PROT_READ | PROT_WRITE);
+	self->blanks = win_map(self->peer, UB_MMAP_QUIET, PAGE, PROT_READ);
 	ASSERT_NE(self->h, MAP_FAILED);
 	ASSERT_NE(self->q, MAP_FAILED);
 	ASSERT_NE(self->blanks, MAP_FAILED);
@@ -50,47 +45,33 @@ FIXTURE_TEARDOWN(quiet)
 
 TEST_F(quiet, is_the_window)
 {
-	__u64 *h = (void *)self->h, *q = (void *)self->q;
-	int i, bad = 0;
-
-	for (i = 0; i < LEN / 8; i++) {
-		ST(&h[i], i * 3);
-		bad += LD(&q[i]) != i * 3;
-		ST(&q[i], ~(__u64)i);
-		bad += LD(&h[i]) != ~(__u64)i;
-	}
-	EXPECT_EQ(bad, 0);
+	EXPECT_TRUE(one_memory(self->h, self->q, LEN));
 	EXPECT_EQ(LD(self->blanks), 0);
 }
 
-static int try_map(int fd, __u64 gva, size_t len, int prot, int flags)
+static int try_quiet(int fd, __u64 gva, size_t len, int prot, int flags)
 {
-	void *p = mmap(NULL, len, prot, flags, fd, (off_t)(gva | UB_MMAP_QUIET));
-
-	if (p == MAP_FAILED)
-		return errno;
-	munmap(p, len);
-	return 0;
+	return try_map(fd, gva | UB_MMAP_QUIET, len, prot, flags);
 }
 
 TEST_F(quiet, refuses)
 {
 	const int rw = PROT_READ | PROT_WRITE;
 
-	EXPECT_EQ(try_map(self->peer, UNIT, PAGE, rw, MAP_SHARED), ENOENT);
-	EXPECT_EQ(try_map(self->peer, self->gva + LEN, PAGE, rw, MAP_SHARED), ENOENT);
-	EXPECT_EQ(try_map(self->peer, self->gva, LEN + PAGE, rw, MAP_SHARED), EOVERFLOW);
-	EXPECT_EQ(try_map(self->peer, self->gva, PAGE, rw, MAP_PRIVATE), EINVAL);
-	EXPECT_EQ(try_map(self->peer, self->gva, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED),
+	EXPECT_EQ(try_quiet(self->peer, UNIT, PAGE, rw, MAP_SHARED), ENOENT);
+	EXPECT_EQ(try_quiet(self->peer, self->gva + LEN, PAGE, rw, MAP_SHARED), ENOENT);
+	EXPECT_EQ(try_quiet(self->peer, self->gva, LEN + PAGE, rw, MAP_SHARED), EOVERFLOW);
+	EXPECT_EQ(try_quiet(self->peer, self->gva, PAGE, rw, MAP_PRIVATE), EINVAL);
+	EXPECT_EQ(try_quiet(self->peer, self->gva, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED),
 		  EACCES);
-	EXPECT_EQ(try_map(self->peer, 0, PAGE, rw, MAP_SHARED), EINVAL);
-	EXPECT_EQ(try_map(self->peer, 0, 2 * PAGE, PROT_READ, MAP_SHARED), EINVAL);
+	EXPECT_EQ(try_quiet(self->peer, 0, PAGE, rw, MAP_SHARED), EINVAL);
+	EXPECT_EQ(try_quiet(self->peer, 0, 2 * PAGE, PROT_READ, MAP_SHARED), EINVAL);
 	EXPECT_EQ(mprotect(self->blanks, PAGE, rw), -1);
 	EXPECT_EQ(errno, EACCES);
 	EXPECT_EQ(touch((void *)self->blanks, true), SIGSEGV);
 }
 
-/* Until a store of @v does not reach the home: the number rose, 0 if never. */
+/* Until a store does not reach the home: the number, or 0 if it never rose. */
 static __u64 until_blank(__u64 *blanks, unsigned char *q)
 {
 	__u64 end = in_ms(2000);
@@ -110,7 +91,7 @@ TEST_F(quiet, ends_without_a_signal)
 	int fd = open_node(1), i, bad = 0;
 
 	ASSERT_EQ(win_attach(fd, &self->w, RW), 0);
-	other = quiet_map(fd, self->gva, LEN, PROT_READ | PROT_WRITE);
+	other = win_map(fd, self->gva | UB_MMAP_QUIET, LEN, PROT_READ | PROT_WRITE);
 	ASSERT_NE(other, MAP_FAILED);
 	self->q[7] = 7;
 	ASSERT_EQ(win_destroy(self->home, self->w.out_desc.window), 0);

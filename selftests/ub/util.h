@@ -199,6 +199,29 @@ static inline void *win_map(int fd, __u64 gva, size_t len, int prot)
 	return mmap(NULL, len, prot, MAP_SHARED, fd, (off_t)gva);
 }
 
+/* 0 and unmapped again, or errno. */
+static inline int try_map(int fd, __u64 gva, size_t len, int prot, int flags)
+{
+	void *p = mmap(NULL, len, prot, flags, fd, (off_t)gva);
+
+	return p == MAP_FAILED ? errno : munmap(p, len);
+}
+
+/* Two mappings of one window: does each see what is stored through the other? */
+static inline bool one_memory(void *a, void *b, size_t len)
+{
+	__u64 *p = a, *q = b, i;
+	bool same = true;
+
+	for (i = 0; i < len / sizeof(*p); i++) {
+		ST(&p[i], i * 3);
+		same &= LD(&q[i]) == i * 3;
+		ST(&q[i], ~i);
+		same &= LD(&p[i]) == ~i;
+	}
+	return same;
+}
+
 /* One element; its status, or the call's error. */
 static inline int xfer(int fd, __u32 op, __u64 gva, void *addr, __u64 length,
 		       __u64 operand, __u64 compare)
