@@ -58,10 +58,10 @@ uint64_t ub_dev_win_room(struct ub_ctx *ctx);
 /* ---- dev_quiet.c ---- */
 void ub_quiet_open(struct ub_dev *d);
 void ub_quiet_close(struct ub_dev *d);
-/** ub_quiet_map() - map the part of @rank, or its next form; it may stay unmapped */
+/** ub_quiet_map() - map the part of @rank, or map it anew; it may stay unmapped */
 void ub_quiet_map(struct ub_win *w, uint32_t rank);
-/** ub_quiet_again() - it stands, though a page somewhere was blank */
-void ub_quiet_again(struct ub_win *w, uint32_t rank);
+/** ub_quiet_drop() - it is gone: whoever was told is not to be told otherwise */
+void ub_quiet_drop(struct ub_win *w, uint32_t rank);
 void ub_quiet_unmap(struct ub_win *w);
 
 /* ---- dev_cpus.c ---- */

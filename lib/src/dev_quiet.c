@@ -59,18 +59,19 @@ void ub_quiet_map(struct ub_win *w, uint32_t rank)
 		map(w, rank, w->quiet[rank].at);
 }
 
-void ub_quiet_again(struct ub_win *w, uint32_t rank)
+void ub_quiet_drop(struct ub_win *w, uint32_t rank)
 {
-	if (w->quiet && w->quiet[rank].at)
-		map(w, rank, w->quiet[rank].at);
+	if (!w->quiet || !w->quiet[rank].at)
+		return;
+	munmap(w->quiet[rank].at, w->size[rank]);
+	w->quiet[rank].at = NULL;
 }
 
 void ub_quiet_unmap(struct ub_win *w)
 {
 	uint32_t i;
 
-	for (i = 0; w->quiet && i < w->scope->n; i++)
-		if (w->quiet[i].at)
-			munmap(w->quiet[i].at, w->size[i]);
+	for (i = 0; i < w->scope->n; i++)
+		ub_quiet_drop(w, i);
 	free(w->quiet);
 }

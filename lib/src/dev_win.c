@@ -150,7 +150,7 @@ int ub_dev_win_again(struct ub_win *w, uint32_t rank, const void *mail)
 		return ub_fail(-EPROTO, "rank %u moved its window to another address", rank);
 	err = attach_by(w, rank, &m);
 	if (!err)
-		ub_quiet_again(w, rank);
+		ub_quiet_map(w, rank);
 	return err;
 }
 

@@ -37,6 +37,8 @@ static int xfer(struct ub_win *w, uint32_t rank, size_t off,
 		err = op->out_status;
 	if (err == -ESTALE || err == -ENOENT)
 		err = -EOWNERDEAD;
+	if (err == -EOWNERDEAD)
+		ub_quiet_drop(w, rank);
 	return err;
 }
 
@@ -57,8 +59,8 @@ copy_by_kernel(struct ub_win *w, uint32_t rank, size_t off, struct ub_xfer_op_de
 {
 	int err = xfer(w, rank, off, op);
 
-	if (!err)
-		ub_quiet_again(w, rank);
+	if (!err && quiet(w, rank))
+		ub_quiet_map(w, rank);
 	return err;
 }
 

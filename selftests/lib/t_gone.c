@@ -30,17 +30,30 @@ static bool quietly(struct ub_scope *w, const struct ub_win *win)
 	return true;
 }
 
-/* Until one fails; its error. Both kinds of copies, small and large. */
+/* Which calls come first upon it. */
+static enum kind { PUT, GET, ATOMIC, ALL, KINDS } kind;
+
+/* Until one fails; its error. Small and large ones. */
 static int until_gone(struct ub_scope *w, struct ub_win *win, char *buffer)
 {
 	uint64_t end = t_now() + 30000000000ULL;
-	int err = 0, i;
+	int err, i;
 
+	/* All of it is mapped by then, and stays so for a moment when it goes. */
+	err = ub_put(w, win, GOES, 0, buffer, BYTES);
 	for (i = 0; !err && t_now() < end; i++) {
-		size_t len = i % 3 ? 8 : BYTES;
+		size_t len = i % 4 ? 8 : BYTES;
 
-		err = i & 1 ? ub_get(w, win, GOES, 0, buffer, len) :
-			      ub_put(w, win, GOES, 0, buffer, len);
+		switch (kind == ALL ? i % ALL : kind) {
+		case PUT:
+			err = ub_put(w, win, GOES, 0, buffer, len);
+			break;
+		case GET:
+			err = ub_get(w, win, GOES, 0, buffer, len);
+			break;
+		default:
+			err = ub_atomic(w, win, GOES, 0, 8, UB_ATOMIC_ADD, 1, 0, NULL);
+		}
 	}
 	return err;
 }
@@ -52,7 +65,7 @@ static int others(struct ub_scope *w, struct ub_win *win, char *buffer)
 	int you = 2 - ub_rank(w), i;
 
 	T_CHECK(!goes() || until_gone(w, win, buffer) == -EOWNERDEAD);
-	/* Told once, refused from then on. */
+	/* Told once, refused from then on, by whatever way. */
 	T_CHECK(!goes() || ub_put(w, win, GOES, 8, &v, 8) == -EOWNERDEAD);
 	T_CHECK(!goes() || ub_get(w, win, GOES, 8, &got, 8) == -EOWNERDEAD);
 	/* Twice: the first may still be the kernel's. */
@@ -60,8 +73,9 @@ static int others(struct ub_scope *w, struct ub_win *win, char *buffer)
 		T_CHECK(!ub_put(w, win, you, 8 * i, &v, 8));
 		T_CHECK(!ub_get(w, win, you, 8 * i, &got, 8) && got == v);
 	}
-	while (own[1] != 0x77U + you || own[2] != 0x77U + you)
+	for (i = 0; i < 30000 && (own[1] != 0x77U + you || own[2] != 0x77U + you); i++)
 		usleep(1000);
+	T_CHECK(own[1] == 0x77U + you && own[2] == 0x77U + you);
 	return 0;
 }
 
@@ -92,7 +106,13 @@ static bool gone(void)
 
 int main(void)
 {
-	t_plan(1);
-	t_result(gone(), "memory goes under puts and gets");
+	static const char * const under[KINDS] = {
+		[PUT] = "under puts", [GET] = "under gets", [ATOMIC] = "under atomics",
+		[ALL] = "under all of them",
+	};
+
+	t_plan(KINDS);
+	for (kind = 0; kind < KINDS; kind++)
+		t_result(gone(), under[kind]);
 	return t_end();
 }
